@@ -1,0 +1,2 @@
+//! The benchmark harness.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Lock-free rate limiters for hot paths.
