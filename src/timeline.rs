@@ -51,18 +51,13 @@ impl Timeline {
     /// No token ever comes.
     pub(crate) const STILL: Self = Self { low: 0, high: 0, tokens: 0, period: 0, unit: 1, shift: 0 };
 
-    /// The finest scale on which the last position and `burst` on top fit in 64 bits; `None` if there is none that lasts
-    /// for 73 years.
+    /// The finest scale on which the last position and `burst` on top fit in 64 bits, for the numbers of a valid quota.
     ///
     /// `2^f` is the largest power of two for which the scale lasts 146 years; then a unit takes 0.25 to 0.5 ns, or more
     /// where a large burst needs the bits. Rates above about 4e9 per second get whole tokens (`f = 0`) and 73 years.
-    pub(crate) const fn finest(tokens: u64, period: u64, burst: u64) -> Option<Self> {
+    pub(crate) const fn finest(tokens: u64, period: u64, burst: u64) -> Self {
         if !fits(tokens, period, burst, LONG) {
-            return if fits(tokens, period, burst, SHORT) {
-                Some(Self::scaled(tokens, period, 1, SHORT))
-            } else {
-                None
-            };
+            return Self::scaled(tokens, period, 1, SHORT);
         }
         let mut unit = 1;
         // PROGRESS: at most 63 steps.
@@ -72,7 +67,7 @@ impl Timeline {
             }
             unit *= 2;
         }
-        Some(Self::scaled(tokens, period, unit, LONG))
+        Self::scaled(tokens, period, unit, LONG)
     }
 
     /// Whole tokens. With one token per period the positions number the periods: a window index.
@@ -108,6 +103,11 @@ impl Timeline {
     #[inline]
     pub(crate) const fn end(&self) -> Nanos {
         Nanos(u64::MAX >> self.shift)
+    }
+
+    /// Units per token; 0 where tokens cost nothing.
+    pub(crate) const fn unit(&self) -> u64 {
+        self.unit
     }
 
     /// What `n` tokens cost, in units; `None` if that is beyond any position.
@@ -252,9 +252,7 @@ mod tests {
     fn rates() -> impl Strategy<Value = (u64, u64, u64)> {
         (0..64u32, 0..=62u32, 0..64u32, any::<(u64, u64, u64)>())
             .prop_map(|(a, b, c, (x, y, z))| ((x >> a).max(1), (y >> (63 - b)).clamp(1, LONGEST), (z >> c).max(1)))
-            .prop_filter("a scale that lasts", |&(tokens, period, burst)| {
-                Timeline::finest(tokens, period, burst).is_some()
-            })
+            .prop_filter("a scale that lasts", |&(tokens, period, burst)| fits(tokens, period, burst, SHORT))
     }
 
     proptest! {
@@ -262,7 +260,7 @@ mod tests {
 
         #[test]
         fn positions_are_exact_floors((tokens, period, burst) in rates(), now: u64, shift in 0..64u32) {
-            let timeline = Timeline::finest(tokens, period, burst).unwrap();
+            let timeline = Timeline::finest(tokens, period, burst);
             let end = timeline.end().0;
             prop_assert!(end >= (1 << 61) - 1);
             let bits = timeline.unit.trailing_zeros();
@@ -275,7 +273,7 @@ mod tests {
 
         #[test]
         fn the_inverse_is_the_first_instant((tokens, period, burst) in rates(), x: u64, shift in 0..64u32) {
-            let timeline = Timeline::finest(tokens, period, burst).unwrap();
+            let timeline = Timeline::finest(tokens, period, burst);
             let x = (x >> shift).clamp(1, timeline.position(Nanos::MAX).max(1));
             let due = timeline.instant(x);
             if due <= timeline.end() {
@@ -304,7 +302,7 @@ mod tests {
         for (tokens, period, burst) in
             [(1, 30 * 86_400_000_000_000, 100), (1, 1_000_000_000, 1_000), (700, 1_000, 1 << 60), (2, 1, 1_000)]
         {
-            let timeline = Timeline::finest(tokens, period, burst).unwrap();
+            let timeline = Timeline::finest(tokens, period, burst);
             let per_nano = u128::from(tokens) * u128::from(timeline.unit) / u128::from(period);
             assert!((2..4).contains(&per_nano), "{per_nano} units per ns");
         }

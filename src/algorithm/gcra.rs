@@ -39,11 +39,8 @@ impl Gcra {
         if quota.is_deny_all() {
             return Self { timeline: Timeline::STILL, burst: 0 };
         }
-        let Some(timeline) = Timeline::finest(quota.tokens(), quota.period_nanos(), quota.burst()) else {
-            panic!("a valid quota has a timeline")
-        };
-        let Some(burst) = timeline.cost(quota.burst()) else { panic!("a timeline has room for the burst") };
-        Self { timeline, burst }
+        let timeline = Timeline::finest(quota.tokens(), quota.period_nanos(), quota.burst());
+        Self { timeline, burst: quota.burst() * timeline.unit() }
     }
 
     /// Full since for ever.
