@@ -1,31 +1,43 @@
-//! A consumer of `tollgate` without `std`: it compiles only if nothing that it depends on links `std`, since there would
-//! then be two panic handlers.
+//! A consumer of `tollgate` without `std`. It has a panic handler of its own, as a program on a bare board has; if
+//! anything that it depends on linked `std`, there would be two, which is an error.
 
 #![no_std]
 
 use core::panic::PanicInfo;
 
-use tollgate::{Clock, Nanos, Quota, TokenBucket};
+use tollgate::{Clock, Denied, Nanos, Quota, TokenBucket};
 
-/// A timer of the board, in place of a clock of the operating system.
-struct Ticks;
+/// Where a board would read a timer register.
+#[derive(Debug)]
+pub struct Timer;
 
-impl Clock for Ticks {
+impl Clock for Timer {
     fn now(&self) -> Nanos {
-        Nanos::from_millis(0)
+        Nanos::ZERO
     }
 }
 
-static GATE: TokenBucket<Ticks> =
-    TokenBucket::with_clock(Quota::per_second(2).with_burst(10), Ticks);
+static GATE: TokenBucket<Timer> = TokenBucket::with_clock(Quota::per_second(2).with_burst(10), Timer);
 
-/// Whether a call may go ahead now.
-#[unsafe(no_mangle)]
-pub extern "C" fn admit() -> bool {
-    GATE.try_acquire().is_ok()
+/// On the limiter's clock.
+///
+/// # Errors
+///
+/// When the limiter refuses.
+pub fn admit() -> Result<(), Denied> {
+    GATE.try_acquire()
+}
+
+/// On an instant that the caller already has.
+///
+/// # Errors
+///
+/// When the limiter refuses.
+pub fn admit_at(now: Nanos) -> Result<(), Denied> {
+    GATE.try_acquire_n_at(1, now)
 }
 
 #[panic_handler]
-fn panic(_: &PanicInfo) -> ! {
+fn panic(_: &PanicInfo<'_>) -> ! {
     loop {}
 }
