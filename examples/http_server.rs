@@ -35,9 +35,7 @@ async fn main() -> std::io::Result<()> {
 
 /// The whole service, with `limiter` in front of every route.
 pub(crate) fn router(limiter: Limiter) -> Router {
-    Router::new()
-        .route("/", get(async || "admitted\n"))
-        .layer(from_fn_with_state(limiter, admit))
+    Router::new().route("/", get(async || "admitted\n")).layer(from_fn_with_state(limiter, admit))
 }
 
 /// Passes the request on if the limiter admits it, else answers 429 without touching the service.
@@ -51,11 +49,7 @@ async fn admit(State(limiter): State<Limiter>, request: Request, next: Next) -> 
 /// `Retry-After` counts whole seconds, so the hint is rounded up: a client that comes back too early is refused again.
 fn too_many_requests(denied: Denied) -> Response {
     match denied.retry_after() {
-        Some(wait) => (
-            StatusCode::TOO_MANY_REQUESTS,
-            [(RETRY_AFTER, ceil_secs(wait).to_string())],
-        )
-            .into_response(),
+        Some(wait) => (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, ceil_secs(wait).to_string())]).into_response(),
         None => StatusCode::TOO_MANY_REQUESTS.into_response(),
     }
 }

@@ -18,9 +18,7 @@ fn main() {
 
     println!("a denial says how long to wait, and the wait is exact:");
     if let Err(denied) = GATE.try_acquire() {
-        let wait = denied
-            .retry_after()
-            .expect("a cost within the burst comes due at some time");
+        let wait = denied.retry_after().expect("a cost within the burst comes due at some time");
         thread::sleep(wait);
         println!("  slept {wait:?}, then: {:?}", GATE.try_acquire());
     }
@@ -28,10 +26,7 @@ fn main() {
     println!("work of different sizes has different costs:");
     thread::sleep(Duration::from_millis(50));
     println!("  a batch of 3: {:?}", GATE.try_acquire_n(3));
-    println!(
-        "  as many as there are, up to 8: {}",
-        GATE.try_acquire_up_to(8)
-    );
+    println!("  as many as there are, up to 8: {}", GATE.try_acquire_up_to(8));
     match GATE.try_acquire_n(6) {
         Err(Denied::ExceedsBurst { cost, max_cost }) => {
             println!("  {cost} can never pass: the most is {max_cost}")
@@ -45,13 +40,9 @@ fn main() {
     println!("threads share a limiter by reference:");
     thread::sleep(Duration::from_millis(50));
     let admitted: usize = thread::scope(|scope| {
-        let workers: Vec<_> = (0..4)
-            .map(|_| scope.spawn(|| (0..1000).filter(|_| GATE.try_acquire().is_ok()).count()))
-            .collect();
-        workers
-            .into_iter()
-            .map(|worker| worker.join().expect("a worker does not panic"))
-            .sum()
+        let workers: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| (0..1000).filter(|_| GATE.try_acquire().is_ok()).count())).collect();
+        workers.into_iter().map(|worker| worker.join().expect("a worker does not panic")).sum()
     });
     println!("  4 threads, 4000 requests at once: {admitted} admitted");
 }

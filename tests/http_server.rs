@@ -21,11 +21,7 @@ fn ten_of_twelve_requests_pass_and_one_more_half_a_second_later() {
 
     let answers: Vec<Answer> = (0..12).map(|_| get(&client, address)).collect();
     assert_eq!(answers[..10], vec![passed(); 10]);
-    assert_eq!(
-        answers[10..],
-        vec![refused("1"); 2],
-        "half a second away, rounded up to one"
-    );
+    assert_eq!(answers[10..], vec![refused("1"); 2], "half a second away, rounded up to one");
 
     clock.advance(Duration::from_millis(500));
     assert_eq!(get(&client, address), passed());
@@ -34,10 +30,7 @@ fn ten_of_twelve_requests_pass_and_one_more_half_a_second_later() {
 
 #[test]
 fn concurrent_clients_share_the_limit() {
-    let address = serve(TokenBucket::with_clock(
-        http_server::QUOTA,
-        ManualClock::new(),
-    ));
+    let address = serve(TokenBucket::with_clock(http_server::QUOTA, ManualClock::new()));
 
     let clients: Vec<_> = (0..4)
         .map(|_| {
@@ -47,14 +40,8 @@ fn concurrent_clients_share_the_limit() {
             })
         })
         .collect();
-    let passed: usize = clients
-        .into_iter()
-        .map(|client| client.join().unwrap())
-        .sum();
-    assert_eq!(
-        passed, 10,
-        "24 requests from 4 connections, and the clock stands still"
-    );
+    let passed: usize = clients.into_iter().map(|client| client.join().unwrap()).sum();
+    assert_eq!(passed, 10, "24 requests from 4 connections, and the clock stands still");
 }
 
 fn passed() -> Answer {
@@ -71,10 +58,7 @@ fn serve(limiter: TokenBucket<ManualClock>) -> SocketAddr {
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_io()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener).unwrap();
             axum::serve(listener, http_server::router(Arc::new(limiter))).await
@@ -95,10 +79,7 @@ fn client() -> ureq::Agent {
 
 fn get(client: &ureq::Agent, address: SocketAddr) -> Answer {
     let mut response = client.get(format!("http://{address}/")).call().unwrap();
-    let retry_after = response
-        .headers()
-        .get("retry-after")
-        .map(|value| value.to_str().unwrap().to_owned());
+    let retry_after = response.headers().get("retry-after").map(|value| value.to_str().unwrap().to_owned());
     let status = response.status().as_u16();
     response.body_mut().read_to_string().unwrap(); // frees the connection for the next request
     (status, retry_after)
