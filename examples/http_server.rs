@@ -8,7 +8,8 @@
 //! The first ten answers are `200 OK`. The rest are `429 Too Many Requests`, with a `Retry-After` header that says
 //! in how many seconds it is worth coming back.
 
-use std::{net::Ipv4Addr, sync::Arc, time::Duration};
+use core::{net::Ipv4Addr, time::Duration};
+use std::sync::Arc;
 
 use axum::{
     Router,

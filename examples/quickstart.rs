@@ -1,6 +1,7 @@
 //! The first steps with a limiter: `cargo run --example quickstart`.
 
-use std::{thread, time::Duration};
+use core::time::Duration;
+use std::thread;
 
 use tollgate::{Denied, Quota, TokenBucket};
 
@@ -29,7 +30,7 @@ fn main() {
     println!("  as many as there are, up to 8: {}", GATE.try_acquire_up_to(8));
     match GATE.try_acquire_n(6) {
         Err(Denied::ExceedsBurst { cost, max_cost }) => {
-            println!("  {cost} can never pass: the most is {max_cost}")
+            println!("  {cost} can never pass: the most is {max_cost}");
         }
         outcome => println!("  {outcome:?}"),
     }

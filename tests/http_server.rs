@@ -6,7 +6,8 @@
 #[path = "../examples/http_server.rs"]
 mod http_server;
 
-use std::{net::SocketAddr, sync::Arc, thread, time::Duration};
+use core::{net::SocketAddr, time::Duration};
+use std::{sync::Arc, thread};
 
 use tollgate::{ManualClock, TokenBucket};
 
