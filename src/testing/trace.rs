@@ -98,9 +98,11 @@ pub fn first_violation(run: &[Admission], quota: Quota) -> Option<Window> {
 /// ```
 pub fn worst_window(run: &[Admission], quota: Quota) -> Option<Window> {
     // All of them have the same denominator: the period.
-    dry_windows(run, quota).reduce(|worst, next| {
-        if next.excess.numerator() > worst.excess.numerator() { next } else { worst }
-    })
+    dry_windows(run, quota).reduce(
+        |worst, next| {
+            if next.excess.numerator() > worst.excess.numerator() { next } else { worst }
+        },
+    )
 }
 
 /// The half-open span of length `width` that first holds more than `limit`: the one that ends earliest. `None` when no
@@ -258,7 +260,10 @@ mod tests {
         assert!(first_violation(&[full, Admission::new(1, due)], quota).is_none());
         let early = Admission::new(1, Nanos::from_nanos(due.as_nanos() - 1));
         let window = first_violation(&[full, early], quota).unwrap();
-        assert_eq!(window.to_string(), format!("{} tokens from 0 to {} ns, 1/{} too many", u64::MAX, early.at.0, due.0));
+        assert_eq!(
+            window.to_string(),
+            format!("{} tokens from 0 to {} ns, 1/{} too many", u64::MAX, early.at.0, due.0)
+        );
     }
 
     #[test]

@@ -45,21 +45,27 @@ impl FixedWindow {
 }
 
 impl Model for FixedWindow {
-    fn would_admit(&self, n: u64, now: Nanos) -> bool {
-        n == 0 || self.quota.is_unlimited() || self.count_at(now) + u128::from(n) <= self.quota.tokens().into()
-    }
-
-    fn charge(&mut self, n: u64, now: Nanos) -> Fraction {
+    fn shortfall(&self, n: u64, now: Nanos) -> Fraction {
         if n == 0 || self.quota.is_unlimited() {
             return Fraction::ZERO;
         }
-        self.count = self.count_at(now) + u128::from(n);
-        self.window = self.window_at(now);
-        Fraction::new(self.count.saturating_sub(self.quota.tokens().into()), 1)
+        let wanted = self.count_at(now) + u128::from(n);
+        Fraction::new(wanted.saturating_sub(self.quota.tokens().into()), 1)
     }
 
-    fn refund(&mut self, n: u64) {
-        self.count = self.count.saturating_sub(n.into());
+    fn charge(&mut self, n: u64, now: Nanos) -> Fraction {
+        let shortfall = self.shortfall(n, now);
+        if n > 0 {
+            self.count = self.count_at(now) + u128::from(n);
+            self.window = self.window_at(now);
+        }
+        shortfall
+    }
+
+    fn refund(&mut self, n: u64, now: Nanos) {
+        if self.window_at(now) == self.window {
+            self.count = self.count.saturating_sub(n.into());
+        }
     }
 }
 
@@ -89,7 +95,9 @@ mod tests {
     fn a_refund_never_goes_below_nothing() {
         let mut window = FixedWindow::new(Quota::per_second(3));
         window.charge(2, Nanos::ZERO);
-        window.refund(5);
+        window.refund(1, Nanos::from_secs(1));
+        assert_eq!(window.available(Nanos::ZERO), 1, "that window was past");
+        window.refund(5, Nanos::ZERO);
         assert_eq!(window.available(Nanos::ZERO), 3);
         assert_eq!(window.charge(7, Nanos::ZERO).to_string(), "4/1");
     }

@@ -49,7 +49,7 @@ use crate::{Nanos, Quota};
 
 /// A slow and obviously correct limiter.
 ///
-/// Implementors define what is admitted and what an admission changes; the rest follows from that by search.
+/// Implementors define what a cost lacks and what a charge changes; the rest follows from that by search.
 ///
 /// # Examples
 ///
@@ -66,17 +66,24 @@ use crate::{Nanos, Quota};
 /// assert_eq!(passed, [200, 100]);
 /// ```
 pub trait Model {
-    /// Whether a cost of `n` tokens would be admitted at `now`. A cost of 0 always is. Changes nothing.
-    fn would_admit(&self, n: u64, now: Nanos) -> bool;
+    /// By how many tokens the model is short of a cost of `n` at `now`: zero when it would admit. A cost of 0 always is
+    /// admitted. Changes nothing.
+    fn shortfall(&self, n: u64, now: Nanos) -> Fraction;
 
     /// Charges `n` tokens at `now` whether they are there or not, so that a model can follow the decisions of a
-    /// limiter. Returns by how many tokens the model was short: zero when it would have admitted.
+    /// limiter. Returns the [`shortfall`](Model::shortfall) there was: zero when it would have admitted.
     ///
     /// A cost of 0 changes nothing.
     fn charge(&mut self, n: u64, now: Nanos) -> Fraction;
 
-    /// Gives back `n` tokens that were charged; the model never holds more than when it was full.
-    fn refund(&mut self, n: u64);
+    /// Gives back at `now` what was charged, `n` tokens of it. The model never holds more than when it was full, and a
+    /// window that is past at `now` takes nothing back.
+    fn refund(&mut self, n: u64, now: Nanos);
+
+    /// Whether a cost of `n` tokens would be admitted at `now`. Changes nothing.
+    fn would_admit(&self, n: u64, now: Nanos) -> bool {
+        self.shortfall(n, now).is_zero()
+    }
 
     /// Admits a cost of `n` tokens at `now`, or changes nothing. Returns whether it was admitted.
     fn admit(&mut self, n: u64, now: Nanos) -> bool {

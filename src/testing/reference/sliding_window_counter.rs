@@ -52,35 +52,31 @@ impl SlidingWindowCounter {
     fn count(&self, window: u64) -> u128 {
         self.counts.get(&window).copied().unwrap_or(0)
     }
+}
 
-    /// By how much a cost of `n` at `now` would take the estimate above the limit, in tokens times the width of the
-    /// window.
-    fn excess(&self, n: u64, now: Nanos) -> u128 {
+impl Model for SlidingWindowCounter {
+    fn shortfall(&self, n: u64, now: Nanos) -> Fraction {
+        if n == 0 || self.quota.is_unlimited() {
+            return Fraction::ZERO;
+        }
         let width = u128::from(period(self.quota));
         let (window, elapsed) = self.place(now);
         let previous = window.checked_sub(1).map_or(0, |before| self.count(before));
         let estimate = previous * (width - u128::from(elapsed)) + (self.count(window) + u128::from(n)) * width;
-        estimate.saturating_sub(u128::from(self.quota.tokens()) * width)
-    }
-}
-
-impl Model for SlidingWindowCounter {
-    fn would_admit(&self, n: u64, now: Nanos) -> bool {
-        n == 0 || self.quota.is_unlimited() || self.excess(n, now) == 0
+        Fraction::new(estimate.saturating_sub(u128::from(self.quota.tokens()) * width), width)
     }
 
     fn charge(&mut self, n: u64, now: Nanos) -> Fraction {
-        if n == 0 || self.quota.is_unlimited() {
-            return Fraction::ZERO;
+        let shortfall = self.shortfall(n, now);
+        if n > 0 {
+            *self.counts.entry(self.place(now).0).or_default() += u128::from(n);
         }
-        let short = Fraction::new(self.excess(n, now), period(self.quota).into());
-        *self.counts.entry(self.place(now).0).or_default() += u128::from(n);
-        short
+        shortfall
     }
 
-    fn refund(&mut self, n: u64) {
-        if let Some(mut newest) = self.counts.last_entry() {
-            *newest.get_mut() = newest.get().saturating_sub(n.into());
+    fn refund(&mut self, n: u64, now: Nanos) {
+        if let Some(count) = self.counts.get_mut(&self.place(now).0) {
+            *count = count.saturating_sub(n.into());
         }
     }
 }
@@ -104,6 +100,8 @@ mod tests {
     fn only_the_window_just_before_counts() {
         let mut counter = SlidingWindowCounter::new(Quota::per_second(10));
         counter.charge(10, Nanos::ZERO);
+        counter.refund(3, Nanos::from_secs(1));
+        assert_eq!(counter.available(Nanos::from_secs(1)), 0, "that window was past");
         counter.charge(4, Nanos::from_millis(1_900));
         assert_eq!(counter.available(Nanos::from_secs(2)), 6);
         assert_eq!(counter.available(Nanos::from_secs(3)), 10);
@@ -125,7 +123,7 @@ mod tests {
         let mut counter = SlidingWindowCounter::new(Quota::per(5, core::time::Duration::from_secs(30)));
         counter.charge(5, Nanos::ZERO);
         assert_eq!(counter.charge(1, Nanos::from_secs(35)).to_string(), "5000000000/30000000000");
-        counter.refund(1);
+        counter.refund(1, Nanos::from_secs(36));
         assert!(counter.charge(1, Nanos::from_secs(36)).is_zero());
     }
 }

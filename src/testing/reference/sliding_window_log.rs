@@ -48,29 +48,32 @@ impl SlidingWindowLog {
 }
 
 impl Model for SlidingWindowLog {
-    fn would_admit(&self, n: u64, now: Nanos) -> bool {
-        n == 0 || self.quota.is_unlimited() || self.count_at(now) + u128::from(n) <= self.quota.tokens().into()
-    }
-
-    fn charge(&mut self, n: u64, now: Nanos) -> Fraction {
+    fn shortfall(&self, n: u64, now: Nanos) -> Fraction {
         if n == 0 || self.quota.is_unlimited() {
             return Fraction::ZERO;
         }
-        self.newest = self.at(now);
-        self.log.push_back((self.newest, n));
-        Fraction::new(self.count_at(now).saturating_sub(self.quota.tokens().into()), 1)
+        let wanted = self.count_at(now) + u128::from(n);
+        Fraction::new(wanted.saturating_sub(self.quota.tokens().into()), 1)
     }
 
-    fn refund(&mut self, n: u64) {
-        let mut left = n;
-        while let Some((_, cost)) = self.log.back_mut() {
-            let back = left.min(*cost);
-            *cost -= back;
-            left -= back;
-            if *cost > 0 {
-                return;
+    fn charge(&mut self, n: u64, now: Nanos) -> Fraction {
+        let shortfall = self.shortfall(n, now);
+        if n > 0 && !self.quota.is_unlimited() {
+            self.newest = self.at(now);
+            self.log.push_back((self.newest, n));
+        }
+        shortfall
+    }
+
+    /// Takes back the newest admissions, as far as they still count at `now`.
+    fn refund(&mut self, n: u64, now: Nanos) {
+        let (now, mut left) = (self.at(now), n);
+        for (at, cost) in self.log.iter_mut().rev() {
+            if now - *at < period(self.quota) {
+                let back = left.min(*cost);
+                *cost -= back;
+                left -= back;
             }
-            self.log.pop_back();
         }
     }
 }
@@ -121,10 +124,12 @@ mod tests {
         let mut log = SlidingWindowLog::new(Quota::per_second(5));
         log.charge(3, Nanos::ZERO);
         log.charge(2, Nanos::from_millis(500));
-        log.refund(3);
+        log.refund(3, Nanos::from_millis(999));
         assert_eq!(log.available(Nanos::from_millis(999)), 3);
         assert_eq!(log.available(Nanos::from_secs(1)), 5);
-        log.refund(9);
+        log.refund(1, Nanos::from_secs(1));
+        assert_eq!(log.available(Nanos::from_millis(999)), 3, "those were past");
+        log.refund(9, Nanos::from_millis(999));
         assert_eq!(log.available(Nanos::from_millis(999)), 5);
     }
 }

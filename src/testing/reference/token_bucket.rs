@@ -32,7 +32,7 @@ use crate::{Nanos, Quota};
 #[derive(Clone, Debug)]
 pub struct TokenBucket {
     quota: Quota,
-    /// Parts at the instant `at`, which is the latest reading charged. Never above the burst; below zero when forced.
+    /// Parts at the instant `at` of the last change. Never above the burst; below zero when forced.
     parts: i128,
     at: u64,
 }
@@ -47,16 +47,6 @@ impl TokenBucket {
     pub fn holding(tokens: u64, quota: Quota, at: Nanos) -> Self {
         let parts = parts(tokens.min(quota.burst()), quota);
         Self { quota, parts, at: at.as_nanos() }
-    }
-
-    /// How many tokens short the bucket is of a cost of `n` at `now`: zero when it would admit.
-    pub fn shortfall(&self, n: u64, now: Nanos) -> Fraction {
-        let left = self.parts_at(now).saturating_sub(parts(n, self.quota));
-        if n == 0 || left >= 0 || self.quota.is_unlimited() {
-            Fraction::ZERO
-        } else {
-            Fraction::new(left.unsigned_abs(), period(self.quota).into())
-        }
     }
 
     /// The bucket seen from the other side, as a meter that leaks: how full it is at `now`, in tokens, a begun token
@@ -78,9 +68,9 @@ impl TokenBucket {
         self.quota.burst() - self.available(now)
     }
 
+    /// The parts there are at `now`. Below zero at a late reading when more was charged since than there was then.
     fn parts_at(&self, now: Nanos) -> i128 {
-        let rate = u128::from(self.quota.tokens());
-        let now = now.as_nanos();
+        let (rate, now) = (u128::from(self.quota.tokens()), now.as_nanos());
         if now >= self.at {
             let room = parts(self.quota.burst(), self.quota).abs_diff(self.parts);
             let gained = rate * u128::from(now - self.at);
@@ -93,25 +83,28 @@ impl TokenBucket {
 }
 
 impl Model for TokenBucket {
-    fn would_admit(&self, n: u64, now: Nanos) -> bool {
-        n == 0 || self.quota.is_unlimited() || parts(n, self.quota) <= self.parts_at(now)
+    fn shortfall(&self, n: u64, now: Nanos) -> Fraction {
+        let left = self.parts_at(now).saturating_sub(parts(n, self.quota));
+        if n == 0 || left >= 0 || self.quota.is_unlimited() {
+            Fraction::ZERO
+        } else {
+            Fraction::new(left.unsigned_abs(), period(self.quota).into())
+        }
     }
 
     fn charge(&mut self, n: u64, now: Nanos) -> Fraction {
         let shortfall = self.shortfall(n, now);
         if n > 0 && !self.quota.is_unlimited() {
-            if now.as_nanos() > self.at {
-                self.parts = self.parts_at(now);
-                self.at = now.as_nanos();
-            }
-            self.parts = self.parts.saturating_sub(parts(n, self.quota));
+            self.parts = self.parts_at(now).saturating_sub(parts(n, self.quota));
+            self.at = now.as_nanos();
         }
         shortfall
     }
 
-    fn refund(&mut self, n: u64) {
+    fn refund(&mut self, n: u64, now: Nanos) {
         let full = parts(self.quota.burst(), self.quota);
-        self.parts = self.parts.saturating_add(parts(n, self.quota)).min(full);
+        self.parts = self.parts_at(now).saturating_add(parts(n, self.quota)).min(full);
+        self.at = now.as_nanos();
     }
 }
 
@@ -186,9 +179,9 @@ mod tests {
     fn a_refund_fills_up_to_the_burst() {
         let mut bucket = TokenBucket::new(Quota::per_second(5));
         bucket.charge(3, Nanos::ZERO);
-        bucket.refund(2);
+        bucket.refund(2, Nanos::ZERO);
         assert_eq!(bucket.available(Nanos::ZERO), 4);
-        bucket.refund(u64::MAX);
+        bucket.refund(u64::MAX, Nanos::ZERO);
         assert_eq!(bucket.available(Nanos::ZERO), 5);
     }
 
