@@ -21,6 +21,7 @@
 //! assert_eq!(window.excess.to_string(), "200000000/1000000000");
 //! ```
 
+use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
@@ -182,6 +183,7 @@ fn dry_windows(run: &[Admission], quota: Quota) -> impl Iterator<Item = Window> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::{format, string::ToString};
     use proptest::prelude::*;
 
     /// All pairs of readings, in order of their end, in arithmetic that fits because the numbers are small.

@@ -72,6 +72,7 @@ impl Model for FixedWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::ToString;
 
     #[test]
     fn each_window_has_its_own_count() {

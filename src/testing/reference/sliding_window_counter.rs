@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
 
 use super::{Fraction, Model, period};
 use crate::{Nanos, Quota};
@@ -84,6 +84,7 @@ impl Model for SlidingWindowCounter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::ToString;
 
     #[test]
     fn one_percent_into_the_next_window_one_percent_passes() {

@@ -1,4 +1,4 @@
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use super::{Fraction, Model, period};
 use crate::{Nanos, Quota};
@@ -82,6 +82,7 @@ impl Model for SlidingWindowLog {
 mod tests {
     use super::*;
     use crate::testing::trace::{Admission, first_overfull_span};
+    use alloc::vec::Vec;
     use core::time::Duration;
     use proptest::prelude::*;
 

@@ -117,6 +117,8 @@ fn parts(tokens: u64, quota: Quota) -> i128 {
 mod tests {
     use super::*;
     use crate::testing::trace::{Admission, first_violation};
+    use alloc::string::ToString;
+    use alloc::vec::Vec;
     use core::time::Duration;
     use proptest::prelude::*;
 
