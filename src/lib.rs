@@ -42,7 +42,7 @@ pub mod algorithm;
 mod cell;
 mod clock;
 mod decision;
-#[cfg(doc)]
+#[cfg(any(doc, doctest))]
 pub mod docs;
 mod limiter;
 mod nanos;

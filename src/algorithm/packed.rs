@@ -55,7 +55,7 @@ impl Packed {
     #[inline]
     fn view(&self, word: u64, now: Nanos) -> View {
         let (stamp, tokens) = self.0.split(word);
-        let refills = self.0.timeline.position(now);
+        let refills = self.0.position(now);
         match refills.checked_sub(stamp) {
             Some(passed) => {
                 let tokens = tokens.saturating_add(passed).min(self.0.limit());
