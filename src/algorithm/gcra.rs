@@ -1,0 +1,143 @@
+//! [`Gcra`]: token bucket and leaky bucket in one word.
+
+use super::{Algorithm, Bucket, sealed};
+use crate::decision::Denied;
+use crate::nanos::Nanos;
+use crate::quota::Quota;
+use crate::timeline::Timeline;
+use core::time::Duration;
+
+/// The generic cell rate algorithm: a token bucket, or a leaky bucket as a meter, in a single position.
+///
+/// Tokens fall due along a scale that stands at `E(now)`. The word `V` is the position consumed up to (the
+/// "theoretical arrival time" of ITU-T I.371, in token units instead of seconds):
+///
+/// ```text
+/// admit n  iff  max(V, E(now)) + n <= E(now) + burst;    then V becomes the left side
+/// token bucket:  tokens = E(now) + burst - max(V, E(now))
+/// leaky bucket:  level  = max(V, E(now)) - E(now)        capacity = burst
+/// ```
+///
+/// `V = 0` means "full since for ever", so a fresh bucket needs no reading of the clock. An older `now` only lowers
+/// `E`: a stale or backward clock can refuse a call, never mint a token.
+///
+/// Bound: for any two readings `s <= t`, at most `burst + rate * (t - s)` tokens are admitted with readings in
+/// `[s, t]`, plus at most one unit (under half a nanosecond's worth), since an idle bucket is clamped on a whole unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gcra {
+    timeline: Timeline,
+    /// The burst, in units.
+    burst: u64,
+}
+
+impl Gcra {
+    /// The algorithm for `quota`. Every quota fits.
+    pub const fn new(quota: Quota) -> Self {
+        if quota.is_unlimited() {
+            return Self { timeline: Timeline::FREE, burst: 0 };
+        }
+        if quota.is_deny_all() {
+            return Self { timeline: Timeline::STILL, burst: 0 };
+        }
+        let timeline = Timeline::finest(quota.tokens(), quota.period_nanos(), quota.burst());
+        let Some(burst) = timeline.cost(quota.burst()) else { unreachable!() };
+        Self { timeline, burst }
+    }
+
+    /// Full since for ever.
+    pub(crate) const FRESH: u64 = 0;
+
+    /// The units that can be spent at `now`.
+    #[inline]
+    const fn units(&self, word: u64, due: u64) -> u64 {
+        let left = (due + self.burst).saturating_sub(word);
+        if left < self.burst { left } else { self.burst }
+    }
+}
+
+impl sealed::Sealed for Gcra {}
+
+impl Algorithm for Gcra {
+    #[inline]
+    fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
+        let cost = match self.timeline.cost(n) {
+            Some(cost) if cost <= self.burst => cost,
+            _ => return Err(Denied::ExceedsBurst { cost: n, max_cost: self.max_cost() }),
+        };
+        if cost == 0 {
+            return Ok(word);
+        }
+        let due = self.timeline.position(now);
+        if cost <= self.units(word, due) {
+            // At most E(now) + burst, which the timeline keeps within 64 bits.
+            Ok(word.max(due) + cost)
+        } else {
+            // Refused, so word + cost > E(now) + burst: the subtraction cannot wrap.
+            Err(Denied::TryAfter(self.timeline.hint(word - (self.burst - cost), now)))
+        }
+    }
+
+    #[inline]
+    fn refund(&self, word: u64, n: u64, now: Nanos) -> u64 {
+        let due = self.timeline.position(now);
+        let cost = self.timeline.cost(n).unwrap_or(u64::MAX);
+        if word <= due { word } else { word.saturating_sub(cost).max(due) }
+    }
+
+    #[inline]
+    fn available(&self, word: u64, now: Nanos) -> u64 {
+        self.timeline.tokens_in(self.units(word, self.timeline.position(now)))
+    }
+
+    fn reset_after(&self, word: u64, now: Nanos) -> Duration {
+        if word <= self.timeline.position(now) {
+            return Duration::ZERO;
+        }
+        self.timeline.hint(word, now).retry_after()
+    }
+
+    fn quota(&self) -> Quota {
+        if self.timeline.is_free() {
+            return Quota::UNLIMITED;
+        }
+        Quota::from_valid(self.timeline.tokens(), self.timeline.period(), self.max_cost())
+    }
+
+    #[inline]
+    fn max_cost(&self) -> u64 {
+        self.timeline.tokens_in(self.burst)
+    }
+}
+
+impl Bucket for Gcra {
+    fn holding(&self, tokens: u64, now: Nanos) -> u64 {
+        let held = self.timeline.cost(tokens).unwrap_or(self.burst).min(self.burst);
+        self.timeline.position(now) + (self.burst - held)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_older_reading_mints_nothing() {
+        let bucket = Gcra::new(Quota::per_second(10));
+        let late = Nanos::from_secs(100);
+        let word = bucket.acquire(Gcra::FRESH, 10, late).unwrap();
+        for older in [Nanos::ZERO, Nanos::from_secs(50), Nanos::from_millis(99_999), late] {
+            assert_eq!(bucket.available(word, older), 0);
+            assert!(bucket.acquire(word, 1, older).is_err());
+        }
+    }
+
+    #[test]
+    fn refunds_stop_at_full() {
+        let bucket = Gcra::new(Quota::per_second(10));
+        let now = Nanos::from_secs(7);
+        let word = bucket.acquire(Gcra::FRESH, 4, now).unwrap();
+        assert_eq!(bucket.available(bucket.refund(word, 3, now), now), 9);
+        assert_eq!(bucket.available(bucket.refund(word, u64::MAX, now), now), 10);
+        assert_eq!(bucket.refund(Gcra::FRESH, 5, now), Gcra::FRESH);
+    }
+}

@@ -1,0 +1,177 @@
+//! [`SlidingCounter`]: two fixed windows, the earlier one weighted by how much of it still counts.
+
+use super::fields::Fields;
+use super::{Algorithm, sealed};
+use crate::decision::Denied;
+use crate::nanos::Nanos;
+use crate::quota::{Quota, QuotaError};
+use crate::timeline::{Hint, mul_div_ceil};
+use core::time::Duration;
+
+/// The sliding window counter: an estimate of a sliding log, from two counts.
+///
+/// ```text
+/// LAYOUT      | index: the other bits | previous | current |    counts: as many bits as the limit needs, each
+/// rule 1      index(now) = floor(now / W): windows are aligned to the clock's origin
+/// rule 2      at a reading in the window after the stored one: previous = current, current = 0; later still: both 0;
+///             at an earlier reading the stored window has just begun
+/// rule 3      admit n iff previous * (W - elapsed) + (current + n) * W <= limit * W, in exact integers
+///             (elapsed: since the window began); then current += n
+/// ```
+///
+/// It reads `tokens` and `period` of the quota; the burst has no meaning here. The estimate takes the previous window's
+/// arrivals for evenly spread. Bound: at most `limit` in each aligned window and less than twice the limit in any span
+/// of one period; the error is largest where arrivals crowd together at one end of a window.
+///
+/// The index must not overflow for 30 years; a limit that leaves it too few bits is a
+/// [`LimitTooLarge`](QuotaError::LimitTooLarge) error, which names the largest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlidingCounter(Fields);
+
+/// The two windows as they stand at some instant.
+struct View {
+    index: u64,
+    previous: u64,
+    current: u64,
+    start: Nanos,
+    /// How long the previous window still counts, in nanoseconds, out of a period.
+    remaining: u64,
+}
+
+impl SlidingCounter {
+    /// The algorithm for `quota`: at most `tokens` in each `period`.
+    ///
+    /// # Errors
+    ///
+    /// [`QuotaError::LimitTooLarge`] if index and counts do not fit in a word together for 30 years.
+    pub const fn try_new(quota: Quota) -> Result<Self, QuotaError> {
+        if quota.is_unlimited() {
+            return Ok(Self(Fields::FREE));
+        }
+        if quota.is_deny_all() {
+            return Ok(Self(Fields::DENY_ALL));
+        }
+        match Fields::try_new(1, quota.period_nanos(), quota.tokens(), 2) {
+            Ok(fields) => Ok(Self(fields)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Nothing counted yet.
+    pub(crate) const FRESH: u64 = 0;
+
+    /// The windows at `now`, by rule 2.
+    #[inline]
+    fn view(&self, word: u64, now: Nanos) -> View {
+        let period = self.0.timeline.period();
+        let (above, current) = self.0.split(word);
+        let (index, previous) = self.0.split(above);
+        let present = self.0.timeline.position(now);
+        let (index, previous, current) = match present.saturating_sub(index) {
+            0 => (index, previous, current),
+            1 => (present, current, 0),
+            _ => (present, 0, 0),
+        };
+        // An index times the period is an instant that has been read: it fits.
+        let start = index * period;
+        let remaining = period.saturating_sub(now.0.saturating_sub(start));
+        View { index, previous, current, start: Nanos(start), remaining }
+    }
+
+    /// The weighted sum of rule 3, less the present window's part.
+    #[inline]
+    fn carried(view: &View) -> u128 {
+        u128::from(view.previous) * u128::from(view.remaining)
+    }
+
+    /// When `n` will be admitted if nothing else is.
+    fn hint(&self, view: &View, n: u64, now: Nanos) -> Hint {
+        let period = self.0.timeline.period();
+        let (excess, weight) = if view.current + n <= self.0.limit() {
+            // Once the previous window has faded enough: previous * elapsed >= excess * W.
+            (view.previous + view.current + n - self.0.limit(), view.previous)
+        } else {
+            // Once this window is the previous one and has faded enough: current * (elapsed - W) >= what is too much.
+            (view.current + (view.current + n - self.0.limit()), view.current)
+        };
+        Hint { position: excess, tokens: weight, unit: 1, period, start: view.start, now }
+    }
+}
+
+impl sealed::Sealed for SlidingCounter {}
+
+impl Algorithm for SlidingCounter {
+    #[inline]
+    fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
+        if n == 0 || self.0.timeline.is_free() {
+            return Ok(word);
+        }
+        if n > self.0.limit() {
+            return Err(Denied::ExceedsBurst { cost: n, max_cost: self.0.limit() });
+        }
+        let view = self.view(word, now);
+        let free = self.0.limit() - view.current;
+        if n <= free && Self::carried(&view) <= u128::from(free - n) * u128::from(self.0.timeline.period()) {
+            Ok(self.0.join(self.0.join(view.index, view.previous), view.current + n))
+        } else {
+            Err(Denied::TryAfter(self.hint(&view, n, now)))
+        }
+    }
+
+    /// Gives back to the present window what it has counted; what an earlier window counted is past.
+    #[inline]
+    fn refund(&self, word: u64, n: u64, now: Nanos) -> u64 {
+        let view = self.view(word, now);
+        if view.current == 0 {
+            return word;
+        }
+        self.0.join(self.0.join(view.index, view.previous), view.current.saturating_sub(n))
+    }
+
+    fn available(&self, word: u64, now: Nanos) -> u64 {
+        let view = self.view(word, now);
+        let free = self.0.limit() - view.current;
+        if view.previous == 0 {
+            return free;
+        }
+        free.saturating_sub(mul_div_ceil(view.previous, view.remaining, self.0.timeline.period()))
+    }
+
+    fn reset_after(&self, word: u64, now: Nanos) -> Duration {
+        let view = self.view(word, now);
+        let windows = match (view.previous, view.current) {
+            (0, 0) => return Duration::ZERO,
+            (_, 0) => 1,
+            _ => 2,
+        };
+        self.0.timeline.instant(view.index + windows).saturating_since(now)
+    }
+
+    fn quota(&self) -> Quota {
+        if self.0.timeline.is_free() {
+            return Quota::UNLIMITED;
+        }
+        Quota::from_valid(self.0.limit(), self.0.timeline.period(), self.0.limit())
+    }
+
+    #[inline]
+    fn max_cost(&self) -> u64 {
+        self.0.limit()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_previous_window_fades_by_the_rule() {
+        let counter = SlidingCounter::try_new(Quota::per(5, Duration::from_secs(30))).unwrap();
+        let word = counter.acquire(SlidingCounter::FRESH, 5, Nanos::from_secs(1)).unwrap();
+        assert!(counter.acquire(word, 1, Nanos::from_secs(35)).is_err());
+        let denied = counter.acquire(word, 1, Nanos::from_secs(33)).unwrap_err();
+        assert_eq!(denied.retry_after(), Some(Duration::from_secs(3)));
+        assert!(counter.acquire(word, 1, Nanos(36_000_000_000 - 1)).is_err());
+        assert!(counter.acquire(word, 1, Nanos::from_secs(36)).is_ok());
+    }
+}

@@ -1,0 +1,125 @@
+//! [`Window`]: a fixed window counter, which is also the interval bucket.
+
+use super::fields::Fields;
+use super::{Algorithm, Bucket, sealed};
+use crate::decision::Denied;
+use crate::nanos::Nanos;
+use crate::quota::{Quota, QuotaError};
+use crate::timeline::Hint;
+use core::time::Duration;
+
+/// A count that starts again in every window of the clock; seen from the other side, a bucket that is filled to
+/// capacity at every tick.
+///
+/// ```text
+/// LAYOUT      | index: the other bits | count: as many bits as the limit needs |
+/// rule 1      index(now) = floor(now / period): windows are aligned to the clock's origin
+/// rule 2      at a reading with index(now) > index: index = index(now), count = 0; at any other reading the
+///             stored window is the present one
+/// rule 3      admit n iff count + n <= limit; then count += n
+/// ```
+///
+/// It reads `tokens` and `period` of the quota; the burst has no meaning here. Bound: `limit` in each window, hence
+/// `limit * (1 + ceil(T / period))` in a span of length `T`: twice the limit can pass around a boundary.
+///
+/// The index must not overflow for 30 years; a limit that leaves it too few bits is a
+/// [`LimitTooLarge`](QuotaError::LimitTooLarge) error, which names the largest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window(Fields);
+
+impl Window {
+    /// The algorithm for `quota`: at most `tokens` in each `period`.
+    ///
+    /// # Errors
+    ///
+    /// [`QuotaError::LimitTooLarge`] if index and count do not fit in a word together for 30 years.
+    pub const fn try_new(quota: Quota) -> Result<Self, QuotaError> {
+        if quota.is_unlimited() {
+            return Ok(Self(Fields::FREE));
+        }
+        if quota.is_deny_all() {
+            return Ok(Self(Fields::DENY_ALL));
+        }
+        match Fields::try_new(1, quota.period_nanos(), quota.tokens(), 1) {
+            Ok(fields) => Ok(Self(fields)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Nothing counted yet.
+    pub(crate) const FRESH: u64 = 0;
+
+    /// Index and count of the window that `now` falls in, by rule 2.
+    #[inline]
+    fn current(&self, word: u64, now: Nanos) -> (u64, u64) {
+        let (index, count) = self.0.split(word);
+        let present = self.0.timeline.position(now);
+        if present > index { (present, 0) } else { (index, count) }
+    }
+
+    /// When the window after `index` begins.
+    #[inline]
+    fn next_window(&self, index: u64, now: Nanos) -> Hint {
+        self.0.timeline.hint(index + 1, now)
+    }
+}
+
+impl sealed::Sealed for Window {}
+
+impl Algorithm for Window {
+    #[inline]
+    fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
+        if n == 0 || self.0.timeline.is_free() {
+            return Ok(word);
+        }
+        if n > self.0.limit() {
+            return Err(Denied::ExceedsBurst { cost: n, max_cost: self.0.limit() });
+        }
+        let (index, count) = self.current(word, now);
+        if n <= self.0.limit() - count {
+            Ok(self.0.join(index, count + n))
+        } else {
+            Err(Denied::TryAfter(self.next_window(index, now)))
+        }
+    }
+
+    /// Gives back to the present window what it has counted; what an earlier window counted is past.
+    #[inline]
+    fn refund(&self, word: u64, n: u64, now: Nanos) -> u64 {
+        let (index, count) = self.current(word, now);
+        if count == 0 { word } else { self.0.join(index, count.saturating_sub(n)) }
+    }
+
+    #[inline]
+    fn available(&self, word: u64, now: Nanos) -> u64 {
+        self.0.limit() - self.current(word, now).1
+    }
+
+    fn reset_after(&self, word: u64, now: Nanos) -> Duration {
+        match self.current(word, now) {
+            (_, 0) => Duration::ZERO,
+            (index, _) => self.next_window(index, now).retry_after(),
+        }
+    }
+
+    fn quota(&self) -> Quota {
+        if self.0.timeline.is_free() {
+            return Quota::UNLIMITED;
+        }
+        Quota::from_valid(self.0.limit(), self.0.timeline.period(), self.0.limit())
+    }
+
+    #[inline]
+    fn max_cost(&self) -> u64 {
+        self.0.limit()
+    }
+}
+
+impl Bucket for Window {
+    fn holding(&self, tokens: u64, now: Nanos) -> u64 {
+        if self.0.timeline.is_free() {
+            return Self::FRESH;
+        }
+        self.0.join(self.0.timeline.position(now), self.0.limit().saturating_sub(tokens))
+    }
+}

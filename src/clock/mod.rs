@@ -1,0 +1,75 @@
+//! Clocks: where a limiter's instants come from.
+
+#[cfg(feature = "std")]
+mod coarse;
+mod manual;
+mod monotone;
+#[cfg(feature = "std")]
+mod monotonic;
+#[cfg(feature = "quanta")]
+mod quanta;
+
+#[cfg(feature = "quanta")]
+pub use self::quanta::QuantaClock;
+#[cfg(feature = "std")]
+pub use coarse::CoarseClock;
+pub use manual::ManualClock;
+pub use monotone::Monotone;
+#[cfg(feature = "std")]
+pub use monotonic::MonotonicClock;
+
+use crate::nanos::Nanos;
+
+/// A source of instants.
+///
+/// Readings should never go back, but no limiter depends on it: an older reading counts as "no time has passed", so a
+/// clock that steps back, or that differs between cores, can refuse a call but never mint a token. Two clocks that
+/// disagree by `e` can admit at most `2 * rate * e` more in real time.
+///
+/// The origin may be any instant less than about 90 years ago: limiters tell instants apart up to 146 years from the
+/// origin (50 years for rates above 4e9 tokens per second), and read later ones as that.
+///
+/// # Examples
+///
+/// ```
+/// use tollgate::{Clock, Nanos, Quota, TokenBucket};
+///
+/// /// Time counted in the packets of a trace, a microsecond each.
+/// struct PacketClock(std::cell::Cell<u64>);
+///
+/// impl Clock for PacketClock {
+///     fn now(&self) -> Nanos {
+///         self.0.set(self.0.get() + 1);
+///         Nanos::from_micros(self.0.get())
+///     }
+/// }
+///
+/// let bucket = TokenBucket::with_clock(Quota::per_second(1_000), PacketClock(std::cell::Cell::new(0)));
+/// assert!(bucket.try_acquire().is_ok());
+/// ```
+pub trait Clock {
+    /// The present instant, since the clock's own origin.
+    fn now(&self) -> Nanos;
+}
+
+impl<C: Clock + ?Sized> Clock for &C {
+    #[inline]
+    fn now(&self) -> Nanos {
+        (**self).now()
+    }
+}
+
+impl<C: Clock + ?Sized> Clock for alloc::sync::Arc<C> {
+    #[inline]
+    fn now(&self) -> Nanos {
+        (**self).now()
+    }
+}
+
+/// The clock of a limiter that names none: [`QuantaClock`] with the feature `quanta`, else [`MonotonicClock`].
+#[cfg(feature = "quanta")]
+pub type DefaultClock = QuantaClock;
+
+/// The clock of a limiter that names none: `QuantaClock` with the feature `quanta`, else [`MonotonicClock`].
+#[cfg(all(feature = "std", not(feature = "quanta")))]
+pub type DefaultClock = MonotonicClock;

@@ -1,0 +1,97 @@
+//! [`Denied`] and [`Status`]: what a caller gets back.
+
+use crate::timeline::Hint;
+use core::fmt;
+use core::time::Duration;
+
+/// Why a call was refused. A refusal has changed nothing.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tollgate::{Denied, ManualClock, Quota, TokenBucket};
+///
+/// let bucket = TokenBucket::with_clock(Quota::per_second(2).with_burst(10), ManualClock::new());
+/// assert!(bucket.try_acquire_n(10).is_ok());
+///
+/// let denied = bucket.try_acquire().unwrap_err();
+/// assert_eq!(denied.retry_after(), Some(Duration::from_millis(500)));
+///
+/// let never = bucket.try_acquire_n(15).unwrap_err();
+/// assert_eq!(never, Denied::ExceedsBurst { cost: 15, max_cost: 10 });
+/// assert_eq!(never.retry_after(), None);
+/// ```
+#[must_use = "a refused call must not go ahead"]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Denied {
+    /// Not now: the same call would be admitted later.
+    TryAfter(Hint),
+    /// Never: one call can cost no more than `max_cost`.
+    ExceedsBurst {
+        /// What was asked for, in tokens.
+        cost: u64,
+        /// The most that one call can cost, in tokens; see `max_cost()` of the limiter.
+        max_cost: u64,
+    },
+    /// A keyed limiter holds as many keys in debt as it can where this new key belongs; the hint is when the first of
+    /// them recovers.
+    TableFull(Hint),
+}
+
+impl Denied {
+    /// How long to wait before the same call would be admitted, if nobody else is served first; `None` means never.
+    ///
+    /// Exact to the nanosecond: one nanosecond sooner the call is refused again. Computed here, on demand, by one
+    /// 128-bit division; the refusal itself divided nothing.
+    pub const fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::TryAfter(hint) | Self::TableFull(hint) => Some(hint.retry_after()),
+            Self::ExceedsBurst { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TryAfter(hint) => write!(f, "rate limited: try again after {:?}", hint.retry_after()),
+            Self::ExceedsBurst { cost, max_cost } => {
+                write!(f, "a cost of {cost} can never be admitted: at most {max_cost} at once")
+            }
+            Self::TableFull(hint) => {
+                write!(f, "too many keys are limited at once: try again after {:?}", hint.retry_after())
+            }
+        }
+    }
+}
+
+impl core::error::Error for Denied {}
+
+/// A limiter's state at one instant, in the terms of HTTP's rate limit headers. Reading it writes nothing.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tollgate::{ManualClock, Quota, TokenBucket};
+///
+/// let bucket = TokenBucket::with_clock(Quota::per_second(2).with_burst(10), ManualClock::new());
+/// assert!(bucket.try_acquire_n(4).is_ok());
+/// let status = bucket.status();
+/// assert_eq!((status.limit, status.remaining), (10, 6));
+/// assert_eq!(status.retry_after, Some(Duration::ZERO)); // another call would be admitted now
+/// assert_eq!(status.reset_after, Duration::from_secs(2)); // four tokens at two per second
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// The most tokens there can be: a bucket's burst, a window's limit.
+    pub limit: u64,
+    /// Whole tokens that can be spent now; never more than [`limit`](Self::limit).
+    pub remaining: u64,
+    /// How long until a call of cost 1 is admitted: zero if it would be now, `None` if never.
+    pub retry_after: Option<Duration>,
+    /// How long until [`remaining`](Self::remaining) is [`limit`](Self::limit) again, if nothing more is spent.
+    pub reset_after: Duration,
+}

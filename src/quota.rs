@@ -1,0 +1,270 @@
+//! [`Quota`]: how many tokens, how often, how many at once.
+
+use crate::timeline::{HORIZON, LONGEST};
+use core::fmt;
+use core::time::Duration;
+
+/// A rate and a burst: `tokens` each `period`, and at most `burst` saved up.
+///
+/// The rate is kept as the exact fraction it was given as; nothing is rounded to a whole number of nanoseconds per
+/// token. The short forms are `const` and panic on a value that cannot be used, which is a compile error in a `static`
+/// or `const`; [`Quota::try_new`] reports instead.
+///
+/// Bounds: the period is at most 146 years (2^62 ns); a quota must run for at least 50 years from its clock's origin
+/// within a 64-bit word, which admits rates up to about 1.1e10 tokens per second and bursts up to 2^64 less what the
+/// rate brings in 50 years.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tollgate::{Quota, QuotaError};
+///
+/// const API: Quota = Quota::per_minute(600).with_burst(20);
+/// assert_eq!((API.tokens(), API.period(), API.burst()), (600, Duration::from_secs(60), 20));
+///
+/// // Three each 100 ms, five at once.
+/// let batch = Quota::per(3, Duration::from_millis(100)).with_burst(5);
+/// assert_eq!(batch, Quota::try_new(3, Duration::from_millis(100), 5)?);
+///
+/// assert_eq!(Quota::try_new(0, Duration::from_secs(1), 1), Err(QuotaError::ZeroTokens));
+/// # Ok::<(), QuotaError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Quota {
+    tokens: u64,
+    period: u64,
+    burst: u64,
+}
+
+impl Quota {
+    /// No limit: every call is admitted, whatever its cost, and nothing is written.
+    pub const UNLIMITED: Self = Self { tokens: u64::MAX, period: 0, burst: u64::MAX };
+
+    /// Nothing is ever admitted, except a cost of zero.
+    pub const DENY_ALL: Self = Self { tokens: 0, period: 0, burst: 0 };
+
+    /// `n` tokens each second, and a burst of `n`.
+    ///
+    /// # Panics
+    ///
+    /// If `n` is 0 or too large for 50 years of operation; see [`Quota::try_new`].
+    pub const fn per_second(n: u64) -> Self {
+        Self::per(n, Duration::from_secs(1))
+    }
+
+    /// `n` tokens each minute, and a burst of `n`.
+    ///
+    /// # Panics
+    ///
+    /// As [`Quota::per_second`].
+    pub const fn per_minute(n: u64) -> Self {
+        Self::per(n, Duration::from_secs(60))
+    }
+
+    /// `n` tokens each hour, and a burst of `n`.
+    ///
+    /// # Panics
+    ///
+    /// As [`Quota::per_second`].
+    pub const fn per_hour(n: u64) -> Self {
+        Self::per(n, Duration::from_secs(3_600))
+    }
+
+    /// `n` tokens each `period`, and a burst of `n`.
+    ///
+    /// # Panics
+    ///
+    /// If `n` or `period` is 0 or too large; see [`Quota::try_new`].
+    pub const fn per(n: u64, period: Duration) -> Self {
+        match Self::try_new(n, period, n) {
+            Ok(quota) => quota,
+            Err(error) => error.panic(),
+        }
+    }
+
+    /// The same rate with another burst: the most tokens that can be saved up, and the largest cost of one call.
+    ///
+    /// [`Quota::UNLIMITED`] and [`Quota::DENY_ALL`] stay as they are, for a burst has no meaning there.
+    ///
+    /// # Panics
+    ///
+    /// If `burst` is 0 or too large; see [`Quota::try_new`].
+    #[must_use]
+    pub const fn with_burst(self, burst: u64) -> Self {
+        if self.period == 0 {
+            return self;
+        }
+        match Self::try_new(self.tokens, self.period(), burst) {
+            Ok(quota) => quota,
+            Err(error) => error.panic(),
+        }
+    }
+
+    /// `tokens` each `period`, with at most `burst` saved up.
+    ///
+    /// # Errors
+    ///
+    /// A [`QuotaError`] that names the limit broken: a zero, a period of more than 146 years, a rate or a burst that a
+    /// 64-bit word cannot hold for 50 years.
+    pub const fn try_new(tokens: u64, period: Duration, burst: u64) -> Result<Self, QuotaError> {
+        if tokens == 0 {
+            return Err(QuotaError::ZeroTokens);
+        }
+        if burst == 0 {
+            return Err(QuotaError::ZeroBurst);
+        }
+        if period.is_zero() {
+            return Err(QuotaError::ZeroPeriod);
+        }
+        if period.as_nanos() > LONGEST as u128 {
+            return Err(QuotaError::PeriodTooLong { longest: Duration::from_nanos(LONGEST) });
+        }
+        #[allow(clippy::cast_possible_truncation)] // at most 2^62, checked above
+        let nanos = period.as_nanos() as u64;
+        // What falls due within the horizon, and the burst on top, must fit in a word.
+        let due = (tokens as u128 * HORIZON as u128).div_ceil(nanos as u128);
+        if due >= u64::MAX as u128 {
+            #[allow(clippy::cast_possible_truncation)] // below 2^64 * 2^62 / 2^60.5, and then capped
+            let most = {
+                let most = (u64::MAX as u128 - 1) * nanos as u128 / HORIZON as u128;
+                if most > u64::MAX as u128 { u64::MAX } else { most as u64 }
+            };
+            return Err(QuotaError::RateTooHigh { most, period });
+        }
+        #[allow(clippy::cast_possible_truncation)] // below u64::MAX, checked above
+        let largest = u64::MAX - due as u64;
+        if burst > largest {
+            return Err(QuotaError::BurstTooLarge { largest });
+        }
+        Ok(Self { tokens, period: nanos, burst })
+    }
+
+    /// Tokens that fall due each [`period`](Self::period).
+    pub const fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
+    /// The time in which [`tokens`](Self::tokens) fall due; zero for [`Quota::UNLIMITED`] and [`Quota::DENY_ALL`].
+    pub const fn period(&self) -> Duration {
+        Duration::from_nanos(self.period)
+    }
+
+    /// The most tokens that can be saved up, and the largest cost of one call.
+    pub const fn burst(&self) -> u64 {
+        self.burst
+    }
+
+    /// Whether this is [`Quota::UNLIMITED`].
+    pub const fn is_unlimited(&self) -> bool {
+        self.period == 0 && self.burst > 0
+    }
+
+    /// Whether this is [`Quota::DENY_ALL`].
+    pub const fn is_deny_all(&self) -> bool {
+        self.burst == 0
+    }
+
+    /// The period in nanoseconds.
+    pub(crate) const fn period_nanos(&self) -> u64 {
+        self.period
+    }
+
+    /// A quota that was valid when it was taken apart.
+    pub(crate) const fn from_valid(tokens: u64, period: u64, burst: u64) -> Self {
+        Self { tokens, period, burst }
+    }
+}
+
+/// Why a quota, or a limiter with that quota, cannot be built. Every variant but the zeros names the limit it broke.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tollgate::{Quota, QuotaError};
+///
+/// let day = Duration::from_secs(86_400);
+/// let error = Quota::try_new(1, day * 3_652_500, 1).unwrap_err(); // ten thousand years
+/// assert!(matches!(error, QuotaError::PeriodTooLong { .. }));
+/// assert_eq!(error.to_string(), "the period is too long: at most 4611686018 seconds (146 years) can be told apart");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum QuotaError {
+    /// Zero tokens per period. For "deny everything", say [`Quota::DENY_ALL`].
+    ZeroTokens,
+    /// A period of zero length.
+    ZeroPeriod,
+    /// A burst of zero, which would admit nothing. For that, say [`Quota::DENY_ALL`].
+    ZeroBurst,
+    /// The period is longer than can be told apart.
+    PeriodTooLong {
+        /// The longest period there is.
+        longest: Duration,
+    },
+    /// So many tokens per period would overflow a 64-bit word within 50 years.
+    RateTooHigh {
+        /// The most tokens that this period can have.
+        most: u64,
+        /// The period asked for.
+        period: Duration,
+    },
+    /// A burst that, on top of what the rate brings in 50 years, overflows a 64-bit word.
+    BurstTooLarge {
+        /// The largest burst at this rate.
+        largest: u64,
+    },
+    /// The limiter's packed word has no room for this limit (or burst) beside a time that lasts 30 years.
+    LimitTooLarge {
+        /// The largest limit (or burst) that fits at this rate; 0 if none does.
+        largest: u64,
+    },
+    /// More initial tokens than the limiter can hold.
+    InitialTooLarge {
+        /// The most that it can hold.
+        largest: u64,
+    },
+}
+
+impl QuotaError {
+    /// The message, without the limit's value: what can be said in a constant.
+    const fn reason(&self) -> &'static str {
+        match self {
+            Self::ZeroTokens => "a quota needs at least one token per period; to deny everything, use Quota::DENY_ALL",
+            Self::ZeroPeriod => "a quota needs a period longer than zero; to admit everything, use Quota::UNLIMITED",
+            Self::ZeroBurst => "a quota needs a burst of at least one; to deny everything, use Quota::DENY_ALL",
+            Self::PeriodTooLong { .. } => "the period is too long",
+            Self::RateTooHigh { .. } => "the rate is too high for a 64-bit word to last 50 years",
+            Self::BurstTooLarge { .. } => "the burst is too large for a 64-bit word to last 50 years",
+            Self::LimitTooLarge { .. } => "the limit is too large for a packed word to last 30 years",
+            Self::InitialTooLarge { .. } => "more initial tokens than the limiter can hold",
+        }
+    }
+
+    /// Panics with this error's message: for constructors that are promised a valid value.
+    #[cold]
+    pub(crate) const fn panic(self) -> ! {
+        panic!("{}", self.reason())
+    }
+}
+
+impl fmt::Display for QuotaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.reason())?;
+        match self {
+            Self::ZeroTokens | Self::ZeroPeriod | Self::ZeroBurst => Ok(()),
+            Self::PeriodTooLong { longest } => {
+                let seconds = longest.as_secs();
+                write!(f, ": at most {seconds} seconds ({} years) can be told apart", seconds / 31_557_600)
+            }
+            Self::RateTooHigh { most, period } => write!(f, ": at most {most} tokens per {period:?}"),
+            Self::BurstTooLarge { largest } | Self::LimitTooLarge { largest } => {
+                write!(f, ": at most {largest} at this rate")
+            }
+            Self::InitialTooLarge { largest } => write!(f, ": at most {largest}"),
+        }
+    }
+}
+
+impl core::error::Error for QuotaError {}

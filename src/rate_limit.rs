@@ -1,0 +1,77 @@
+//! [`RateLimit`]: what every limiter can do, as a trait for trait objects.
+
+use crate::decision::{Denied, Status};
+use crate::quota::Quota;
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+
+/// Any limiter, whatever its algorithm and clock. Object-safe.
+///
+/// # Examples
+///
+/// ```
+/// use tollgate::{FixedWindow, Quota, RateLimit, TokenBucket};
+///
+/// let limiters: Vec<Box<dyn RateLimit + Send + Sync>> = vec![
+///     Box::new(TokenBucket::new(Quota::per_second(100))),
+///     Box::new(FixedWindow::new(Quota::per_minute(1_000))),
+/// ];
+/// assert!(limiters.iter().all(|limiter| limiter.try_acquire().is_ok()));
+/// ```
+pub trait RateLimit {
+    /// Takes `n` tokens, or none. Never blocks.
+    ///
+    /// # Errors
+    ///
+    /// [`Denied`], which tells when the same call would be admitted, or that it never will be.
+    fn try_acquire_n(&self, n: u64) -> Result<(), Denied>;
+
+    /// Takes one token, or none. Never blocks.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n`](Self::try_acquire_n).
+    fn try_acquire(&self) -> Result<(), Denied> {
+        self.try_acquire_n(1)
+    }
+
+    /// Limit, tokens left and waiting times, as of now. Writes nothing.
+    fn status(&self) -> Status;
+
+    /// What the limiter was built for.
+    fn quota(&self) -> Quota;
+
+    /// The most tokens that one call can take.
+    fn max_cost(&self) -> u64;
+}
+
+/// A pointer to a limiter is a limiter.
+macro_rules! through {
+    ($($pointer:ty),*) => {$(
+        impl<L: RateLimit + ?Sized> RateLimit for $pointer {
+            #[inline]
+            fn try_acquire_n(&self, n: u64) -> Result<(), Denied> {
+                (**self).try_acquire_n(n)
+            }
+
+            #[inline]
+            fn try_acquire(&self) -> Result<(), Denied> {
+                (**self).try_acquire()
+            }
+
+            fn status(&self) -> Status {
+                (**self).status()
+            }
+
+            fn quota(&self) -> Quota {
+                (**self).quota()
+            }
+
+            fn max_cost(&self) -> u64 {
+                (**self).max_cost()
+            }
+        }
+    )*};
+}
+
+through!(&L, Box<L>, Arc<L>);

@@ -1,0 +1,103 @@
+//! The only file that names an atomic type: `portable-atomic` in real builds, `loom` in model checks.
+//!
+//! Everything above asks this module for `AtomicU64`, `AtomicU32`, `Ordering`, `fence` and `Backoff`, so that a model
+//! check runs the very code that ships.
+
+/// Declares a function that is `const` except in model checks, since loom's atomics cannot be made in constants.
+macro_rules! const_unless_loom {
+    ($(#[$meta:meta])* $visibility:vis const fn $($rest:tt)*) => {
+        #[cfg(not(all(loom, feature = "loom")))]
+        $(#[$meta])*
+        $visibility const fn $($rest)*
+
+        #[cfg(all(loom, feature = "loom"))]
+        $(#[$meta])*
+        #[allow(clippy::missing_const_for_fn)]
+        $visibility fn $($rest)*
+    };
+}
+pub(crate) use const_unless_loom;
+
+#[cfg(not(all(loom, feature = "loom")))]
+mod real {
+    pub(crate) use core::sync::atomic::Ordering;
+    pub(crate) use portable_atomic::AtomicU64;
+
+    /// Bounded exponential backoff: a few processor pauses, more after each lost race, never a system call.
+    #[derive(Debug)]
+    pub(crate) struct Backoff(crossbeam_utils::Backoff);
+
+    impl Backoff {
+        pub(crate) fn new() -> Self {
+            Self(crossbeam_utils::Backoff::new())
+        }
+
+        /// Waits a little, since another thread has just won the word.
+        pub(crate) fn spin(&self) {
+            self.0.spin();
+        }
+    }
+}
+
+#[cfg(not(all(loom, feature = "loom")))]
+pub(crate) use real::*;
+
+#[cfg(all(loom, feature = "loom"))]
+pub(crate) mod model {
+    //! Loom's atomics behind the same names. A model is run twice: once with loads as they are, once with each load
+    //! compiled as `fetch_add(0)`, because loom skips interleavings of plain loads that it takes for redundant.
+
+    use core::cell::Cell;
+    pub(crate) use loom::sync::atomic::Ordering;
+
+    std::thread_local! {
+        static LOADS_AS_RMW: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// Chooses how loads are modelled by executions that this OS thread explores.
+    pub fn loads_as_rmw(on: bool) {
+        LOADS_AS_RMW.set(on);
+    }
+
+    macro_rules! atomic {
+        ($name:ident, $int:ty) => {
+            #[derive(Debug)]
+            pub(crate) struct $name(loom::sync::atomic::$name);
+
+            impl $name {
+                pub(crate) fn new(value: $int) -> Self {
+                    Self(loom::sync::atomic::$name::new(value))
+                }
+
+                pub(crate) fn load(&self, order: Ordering) -> $int {
+                    if LOADS_AS_RMW.get() { self.0.fetch_add(0, order) } else { self.0.load(order) }
+                }
+            }
+
+            impl core::ops::Deref for $name {
+                type Target = loom::sync::atomic::$name;
+
+                fn deref(&self) -> &Self::Target {
+                    &self.0
+                }
+            }
+        };
+    }
+
+    atomic!(AtomicU64, u64);
+
+    /// Nothing to wait for: in a model, a lost race means that another thread has already moved on.
+    #[derive(Debug)]
+    pub(crate) struct Backoff;
+
+    impl Backoff {
+        pub(crate) fn new() -> Self {
+            Self
+        }
+
+        pub(crate) fn spin(&self) {}
+    }
+}
+
+#[cfg(all(loom, feature = "loom"))]
+pub(crate) use model::{AtomicU64, Backoff, Ordering};
