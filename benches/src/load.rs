@@ -77,7 +77,9 @@ pub struct Evidence {
 pub fn verify(load: Load, quota: Quota, most: u64, seen: Evidence) -> Result<(), String> {
     let Evidence { ops, admitted, elapsed } = seen;
     match load {
-        Load::Admit if admitted != ops => Err(format!("{} of {ops} calls denied, though none should be", ops - admitted)),
+        Load::Admit if admitted != ops => {
+            Err(format!("{} of {ops} calls denied, though none should be", ops - admitted))
+        }
         Load::Deny if admitted != 0 => Err(format!("{admitted} of {ops} calls admitted after the engine was drained")),
         Load::Mixed if admitted > most => {
             Err(format!("{admitted} calls admitted in {elapsed:?}, though the bound is {most}"))

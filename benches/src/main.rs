@@ -1,2 +1,35 @@
-//! The benchmark harness.
-fn main() {}
+//! The command line of the benchmark harness.
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+use tollgate_bench::contention;
+
+/// Compares rate limiters. Without a command: `contention`, for less than 30 seconds.
+#[derive(Debug, Parser)]
+#[command(version, args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    contention: contention::Options,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Throughput of threads that share one limiter
+    Contention(contention::Options),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command.unwrap_or(Command::Contention(cli.contention)) {
+        Command::Contention(options) => contention::command(&options),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,16 +1,23 @@
 //! [`Entry`]: the engines as a list that can be searched and run.
 
 use crate::contention::slice::{Sample, Slice, measure};
-use crate::engine::better_bucket::BetterBucket;
-use crate::engine::floor_clock::FloorClock;
-use crate::engine::floor_rmw::FloorRmw;
-use crate::engine::governor::Governor;
-use crate::engine::leaky_bucket::LeakyBucket;
-use crate::engine::mutex_parking_lot::MutexParkingLot;
-use crate::engine::mutex_std::MutexStd;
-use crate::engine::quanta_clock::QuantaClock;
-use crate::engine::rate_net::RateNet;
-use crate::engine::ratelimit::Ratelimit;
+use crate::engine::baseline::mutex_parking_lot::MutexParkingLot;
+use crate::engine::baseline::mutex_same_step::MutexSameStep;
+use crate::engine::baseline::mutex_std::MutexStd;
+use crate::engine::floor::clock::FloorClock;
+use crate::engine::floor::rmw::FloorRmw;
+use crate::engine::ours::fixed_window::FixedWindow;
+use crate::engine::ours::interval::Interval;
+use crate::engine::ours::leaky_bucket::LeakyBucket;
+use crate::engine::ours::packed::Packed;
+use crate::engine::ours::sliding_counter::SlidingCounter;
+use crate::engine::ours::token_bucket::TokenBucket;
+use crate::engine::peer::better_bucket::BetterBucket;
+use crate::engine::peer::governor::Governor;
+use crate::engine::peer::leaky_bucket::LeakyBucketCrate;
+use crate::engine::peer::quanta_clock::QuantaClock;
+use crate::engine::peer::rate_net::RateNet;
+use crate::engine::peer::ratelimit::Ratelimit;
 use crate::engine::{Engine, Kind};
 use crate::pool::Pool;
 use ::governor::clock::MonotonicClock;
@@ -37,13 +44,21 @@ impl Entry {
     }
 }
 
-/// Every engine on every clock, in the order in which they are shown. A peer stands there twice where it accepts
-/// another clock: on the one it comes with, and on the one of this crate.
+/// Every engine on every clock, in the order in which they are shown. An engine stands there twice where it accepts
+/// another clock: first on the one it comes with.
 pub const ENTRIES: &[Entry] = &[
     Entry::of::<FloorRmw>(),
     Entry::of::<FloorClock>(),
+    Entry::of::<TokenBucket>(),
+    Entry::of::<TokenBucket<tollgate::MonotonicClock>>(),
+    Entry::of::<LeakyBucket>(),
+    Entry::of::<Packed>(),
+    Entry::of::<FixedWindow>(),
+    Entry::of::<Interval>(),
+    Entry::of::<SlidingCounter>(),
     Entry::of::<MutexStd>(),
     Entry::of::<MutexParkingLot>(),
+    Entry::of::<MutexSameStep>(),
     Entry::of::<Governor>(),
     Entry::of::<Governor<MonotonicClock>>(),
     Entry::of::<Ratelimit>(),
@@ -52,7 +67,7 @@ pub const ENTRIES: &[Entry] = &[
     Entry::of::<BetterBucket<QuantaClock>>(),
     Entry::of::<RateNet>(),
     Entry::of::<RateNet<QuantaClock>>(),
-    Entry::of::<LeakyBucket>(),
+    Entry::of::<LeakyBucketCrate>(),
 ];
 
 /// The entries whose name is among `names` (all of them if there are none) and whose clock is among `clocks`

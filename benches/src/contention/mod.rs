@@ -47,6 +47,34 @@ pub struct Options {
     pub svg: PathBuf,
 }
 
+/// Runs `contention`: measures, prints tables, writes what was asked for.
+///
+/// # Errors
+///
+/// If an engine is not known, a file cannot be written, or an admitted count cannot be right.
+pub fn command(options: &Options) -> Result<(), String> {
+    let plan = Plan::new(options)?;
+    let outcome = plan.run();
+    println!("{}", table::tables(&outcome.rows));
+    println!(
+        "Each figure is the median of {} runs of {:?} on {} cores. Floors: one atomic read-modify-write on a line of \
+         its own, one clock read.",
+        plan.repetitions,
+        plan.length,
+        cores()
+    );
+    plot::plot(&outcome.rows).save(&options.svg).map_err(|error| format!("{}: {error}", options.svg.display()))?;
+    println!("Plot: {}", options.svg.display());
+    if let Some(path) = &options.csv {
+        Row::write_all(path, &outcome.rows).map_err(|error| format!("{}: {error}", path.display()))?;
+        println!("Figures: {}", path.display());
+    }
+    match outcome.faults.as_slice() {
+        [] => Ok(()),
+        faults => Err(format!("admitted counts that cannot be right:\n  {}", faults.join("\n  "))),
+    }
+}
+
 /// Everything to be measured, and for how long.
 #[derive(Debug)]
 pub struct Plan {
@@ -195,7 +223,9 @@ mod tests {
         let samples = [sample(3_000_000, Ok(())), sample(9_000_000, Ok(())), sample(5_000_000, Ok(()))];
         let row = row(ENTRIES[0], Load::Admit, 1, &samples);
         assert_eq!((row.ops, row.admitted, row.thread_max, row.repetitions), (5_000_000, 5_000_000, 5_000_000, 3));
-        assert!((row.mops - 5.0).abs() < 1e-9 && (row.mops_min - 3.0).abs() < 1e-9 && (row.mops_max - 9.0).abs() < 1e-9);
+        assert!(
+            (row.mops - 5.0).abs() < 1e-9 && (row.mops_min - 3.0).abs() < 1e-9 && (row.mops_max - 9.0).abs() < 1e-9
+        );
         assert!((row.ns_per_op - 200.0).abs() < 1e-9);
         assert!(row.verified);
         let samples = [sample(3, Ok(())), sample(9, Err("wrong".into())), sample(5, Ok(()))];

@@ -66,8 +66,7 @@ pub fn measure<E: Engine>(pool: &Pool, slice: Slice) -> Sample {
     if load == Load::Deny && E::KIND != Kind::Floor {
         drain(&engine, quota.burst());
     }
-    // Nothing may be denied under an admit load: nobody asks for more than the burst.
-    let most = if load == Load::Admit { quota.burst() / threads as u64 } else { u64::MAX };
+    let most = if load == Load::Admit { E::supply(quota) / threads as u64 } else { u64::MAX };
     let stage = Arc::new(Stage {
         engine: CachePadded::new(engine),
         stop: CachePadded::new(AtomicBool::new(false)),
@@ -131,7 +130,7 @@ fn drive<E: Engine>(caller: &mut E::Caller<'_>, stop: &AtomicBool, most: u64) ->
 mod tests {
     use super::*;
     use crate::engine::Shared;
-    use crate::engine::mutex_std::MutexStd;
+    use crate::engine::baseline::mutex_std::MutexStd;
     use tollgate::Quota;
 
     fn slice(load: Load) -> Slice {

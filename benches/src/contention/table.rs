@@ -47,7 +47,7 @@ fn table(rows: &[Row]) -> Table {
     let mut order: Vec<_> = rows.iter().collect();
     order.sort_by(|a, b| (kind(b) == Kind::Floor).cmp(&(kind(a) == Kind::Floor)).then(b.mops.total_cmp(&a.mops)));
     let mut table = Table::new();
-    table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
+    table.load_style(presets::UTF8_FULL_CONDENSED);
     table.set_header(["engine", "version", "clock", "Mops/s", "ns/op", "x mutex-std", "x best peer", "fair"]);
     for column in 3..8 {
         table.column_mut(column).expect("eight columns").set_cell_alignment(CellAlignment::Right);

@@ -4,16 +4,10 @@ use crate::load::{Load, accrued};
 use std::time::Duration;
 use tollgate::Quota;
 
-pub mod better_bucket;
-pub mod floor_clock;
-pub mod floor_rmw;
-pub mod governor;
-pub mod leaky_bucket;
-pub mod mutex_parking_lot;
-pub mod mutex_std;
-pub mod quanta_clock;
-pub mod rate_net;
-pub mod ratelimit;
+pub mod baseline;
+pub mod floor;
+pub mod ours;
+pub mod peer;
 pub mod version;
 
 /// Which part an engine plays in a comparison.
@@ -59,6 +53,11 @@ pub trait Engine: Send + Sync + Sized + 'static {
     /// The most that may be admitted within `elapsed`, as the engine documents it.
     fn bound(quota: Quota, elapsed: Duration) -> u64 {
         quota.burst().saturating_add(accrued(quota, elapsed))
+    }
+
+    /// Calls that are sure to be admitted by a full engine: a measurement under an admit load makes no more.
+    fn supply(quota: Quota) -> u64 {
+        quota.burst()
     }
 }
 

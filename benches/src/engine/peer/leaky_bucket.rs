@@ -1,6 +1,6 @@
 //! `leaky-bucket`: an asynchronous limiter, called here through its `try_acquire`.
 
-use super::{Engine, Kind, Shared, version};
+use crate::engine::{Engine, Kind, Shared, version};
 use crate::load::windows;
 use ::leaky_bucket::RateLimiter;
 use std::time::Duration;
@@ -8,9 +8,9 @@ use tollgate::Quota;
 
 /// A limiter of `leaky-bucket` with its default settings. It reads `tokio`'s clock, which is `Instant`.
 #[derive(Debug)]
-pub struct LeakyBucket(RateLimiter);
+pub struct LeakyBucketCrate(RateLimiter);
 
-impl Engine for LeakyBucket {
+impl Engine for LeakyBucketCrate {
     const NAME: &'static str = "leaky-bucket-crate";
     const VERSION: &'static str = version::LEAKY_BUCKET;
     const CLOCK: &'static str = "std";
@@ -34,7 +34,7 @@ impl Engine for LeakyBucket {
     }
 }
 
-impl Shared for LeakyBucket {
+impl Shared for LeakyBucketCrate {
     #[inline]
     fn try_acquire(&self) -> bool {
         self.0.try_acquire(1)

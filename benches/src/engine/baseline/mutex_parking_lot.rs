@@ -1,7 +1,7 @@
 //! A baseline: the token bucket of the tutorials under the mutex of `parking_lot`.
 
 use super::mutex_std::{Rate, State};
-use super::{Engine, Kind, Shared, version};
+use crate::engine::{Engine, Kind, Shared, version};
 use parking_lot::Mutex;
 use tollgate::Quota;
 

@@ -1,7 +1,7 @@
 //! `better-bucket`: the instant at which the bucket was last empty, in one atomic.
 
 use super::quanta_clock::QuantaClock;
-use super::{Engine, Kind, Shared, version};
+use crate::engine::{Engine, Kind, Shared, version};
 use ::better_bucket::Bucket;
 use clock_lib::{Clock, SystemClock};
 use tollgate::Quota;

@@ -1,7 +1,7 @@
 //! `ratelimit`: scaled tokens in one atomic, the time of the last refill in another.
 
 use super::quanta_clock::QuantaClock;
-use super::{Engine, Kind, Shared, version};
+use crate::engine::{Engine, Kind, Shared, version};
 use ::ratelimit::{Builder, Clock, Ratelimiter, StdClock};
 use tollgate::Quota;
 

@@ -1,6 +1,6 @@
 //! The floor: one reading of the clock that this crate reads by default.
 
-use super::{Engine, Kind, Shared, version};
+use crate::engine::{Engine, Kind, Shared, version};
 use std::hint::black_box;
 use tollgate::Quota;
 

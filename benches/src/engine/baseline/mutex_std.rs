@@ -1,6 +1,6 @@
 //! A baseline: the token bucket of the tutorials, floating point under a standard mutex.
 
-use super::{Engine, Kind, Shared, version};
+use crate::engine::{Engine, Kind, Shared, version};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use tollgate::Quota;

@@ -1,6 +1,6 @@
 //! The floor: one atomic read-modify-write on a cache line that no other thread touches.
 
-use super::{Caller, Engine, Kind, version};
+use crate::engine::{Caller, Engine, Kind, version};
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tollgate::Quota;

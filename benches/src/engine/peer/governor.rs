@@ -1,6 +1,6 @@
 //! `governor`: GCRA on one `AtomicU64`, on its default clock (quanta) or on `Instant`.
 
-use super::{Engine, Kind, Shared, version};
+use crate::engine::{Engine, Kind, Shared, version};
 use ::governor::clock::{Clock, DefaultClock, MonotonicClock};
 use ::governor::middleware::NoOpMiddleware;
 use ::governor::state::{InMemoryState, NotKeyed};
@@ -10,9 +10,7 @@ use tollgate::Quota;
 
 /// A direct limiter of `governor`.
 #[derive(Debug)]
-pub struct Governor<C: NamedClock = DefaultClock>(
-    RateLimiter<NotKeyed, InMemoryState, C, NoOpMiddleware<C::Instant>>,
-);
+pub struct Governor<C: NamedClock = DefaultClock>(RateLimiter<NotKeyed, InMemoryState, C, NoOpMiddleware<C::Instant>>);
 
 /// A clock of `governor` with its name in our tables.
 pub trait NamedClock: Clock + Default + Send + Sync + 'static {

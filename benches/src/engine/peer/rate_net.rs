@@ -1,7 +1,7 @@
 //! `rate-net`: its limiter for one stream, which runs the token bucket of `better-bucket`.
 
 use super::better_bucket::NamedClock;
-use super::{Engine, Kind, Shared, version};
+use crate::engine::{Engine, Kind, Shared, version};
 use ::rate_net::{DirectLimiter, Quota as RateNetQuota};
 use clock_lib::SystemClock;
 use tollgate::Quota;
