@@ -1,6 +1,6 @@
 //! Clocks: where a limiter's instants come from.
 
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", not(all(loom, feature = "loom"))))] // its instant is a static, which loom has not
 mod coarse;
 mod manual;
 mod monotone;
@@ -11,7 +11,7 @@ mod quanta;
 
 #[cfg(feature = "quanta")]
 pub use self::quanta::QuantaClock;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]
 pub use coarse::CoarseClock;
 pub use manual::ManualClock;
 pub use monotone::Monotone;

@@ -65,7 +65,8 @@ impl Clock for QuantaClock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::{Duration, Instant};
+    use core::time::Duration;
+    use std::time::Instant;
 
     #[test]
     fn it_keeps_time_with_the_system() {
