@@ -1,7 +1,7 @@
 //! [`Load`]: what is asked of an engine, and whether its answers can be right.
 
-use std::fmt;
-use std::time::Duration;
+use core::fmt;
+use core::time::Duration;
 use tollgate::Quota;
 
 /// A kind of traffic. The kinds are measured apart, for an engine's cost of admitting says nothing about its cost of
@@ -40,7 +40,7 @@ impl Load {
     pub const fn quota(self) -> Quota {
         match self {
             Self::Admit => Quota::per(1_000_000, Duration::from_millis(1)).with_burst(4_000_000_000),
-            Self::Deny => Quota::per(1_024, Duration::from_secs(30 * 86_400)),
+            Self::Deny => Quota::per(1_024, Duration::from_hours(720)),
             Self::Mixed => Quota::per(10_000, Duration::from_millis(1)),
         }
     }
@@ -154,6 +154,6 @@ mod tests {
             assert_eq!(load.quota().period().as_nanos() % u128::from(load.quota().tokens()), 0);
         }
         let deny = Load::Deny.quota();
-        assert!(deny.period() / u32::try_from(deny.tokens()).unwrap() > Duration::from_secs(42 * 60));
+        assert!(deny.period() / u32::try_from(deny.tokens()).unwrap() > Duration::from_mins(42));
     }
 }

@@ -1,6 +1,7 @@
 //! [`Pool`]: threads that are started once and run many measurements.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use core::panic::AssertUnwindSafe;
+use std::panic::{catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
@@ -96,7 +97,9 @@ mod tests {
                 meet.wait(); // would hang if the jobs ran one after another
                 index * 10
             };
-            let results = pool.run(threads, job, || drop(barrier.wait()));
+            let results = pool.run(threads, job, || {
+                barrier.wait();
+            });
             assert_eq!(results, (0..threads).map(|index| index * 10).collect::<Vec<_>>());
         }
     }

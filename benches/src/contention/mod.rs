@@ -9,11 +9,11 @@ use crate::pool::Pool;
 use crate::registry::{Entry, select};
 use crate::row::Row;
 use crate::stats::{median_index, mops, ns_per_op};
+use core::num::NonZeroUsize;
+use core::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use slice::{Sample, Slice};
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// The command line of `contention`.
 #[derive(Clone, Debug, clap::Args)]

@@ -3,10 +3,11 @@
 use crate::engine::{Caller, Engine, Kind};
 use crate::load::{Evidence, Load, verify};
 use crate::pool::Pool;
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
 use crossbeam_utils::CachePadded;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Calls between two looks at the stop flag.
 const BATCH: u64 = 64;

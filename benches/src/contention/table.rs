@@ -5,6 +5,7 @@ use crate::registry::ENTRIES;
 use crate::row::Row;
 use crate::stats::ratio;
 use comfy_table::{Cell, CellAlignment, Table, presets};
+use core::fmt::Write;
 
 /// The part that the engine of `row` plays.
 pub fn kind(row: &Row) -> Kind {
@@ -37,7 +38,7 @@ pub fn tables(rows: &[Row]) -> String {
         let note = if oversubscribed { " (more than cores: oversubscribed)" } else { "" };
         let of_case = |row: &&Row| row.load == load && row.threads == threads;
         let table = table(&rows.iter().filter(of_case).cloned().collect::<Vec<_>>());
-        text += &format!("\n{load}, {threads} thread{plural}{note}\n{table}\n");
+        let _ = writeln!(text, "\n{load}, {threads} thread{plural}{note}\n{table}"); // a string takes it all
     }
     text
 }

@@ -1,7 +1,7 @@
 //! [`Engine`]: one face for everything that is measured, a file each.
 
 use crate::load::{Load, accrued};
-use std::time::Duration;
+use core::time::Duration;
 use tollgate::Quota;
 
 pub mod baseline;

@@ -76,7 +76,7 @@ mod tests {
         let ticks: Vec<_> = axis.ticks().into_iter().map(|(_, label)| label).collect();
         assert_eq!(ticks, ["2", "5", "10", "20", "50", "100"]);
         let wide: Vec<_> = Axis::log("ns", [0.02, 7e6]).ticks().into_iter().map(|(_, label)| label).collect();
-        assert_eq!(wide, ["0.1", "1", "10", "100", "1000", "10k", "100k", "1M"]);
+        assert_eq!(wide, ["0.1", "1", "10", "100", "1000", "10k", "100k", "1M", "10M"]);
     }
 
     #[test]

@@ -1,21 +1,26 @@
 //! Where labels go that must not cover each other.
 
+/// Labels that touch: the first one's place, how many, and the sum of where they want the first one to be.
+struct Cluster {
+    first: i32,
+    size: i32,
+    pull: i32,
+}
+
 /// Places for labels that want to stand at `wanted`, at least `gap` apart and within `range`, in the order of `wanted`.
 ///
 /// Neighbours that are too close form a cluster that is centred on where its members wanted to be. If there is not room
 /// for all, they stand evenly, closer than `gap`.
+///
+/// # Panics
+///
+/// With more labels than an `i32` can count.
 pub fn spread(wanted: &[i32], gap: i32, range: (i32, i32)) -> Vec<i32> {
     let count = i32::try_from(wanted.len()).expect("a few labels");
     let gap = if count > 1 { gap.min((range.1 - range.0) / (count - 1)) } else { gap };
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by_key(|&index| wanted[index]);
 
-    /// Labels that touch: the first one's place, how many, and the sum of where they want the first one to be.
-    struct Cluster {
-        first: i32,
-        size: i32,
-        pull: i32,
-    }
     let mut clusters: Vec<Cluster> = Vec::new();
     for &index in &order {
         let mut next = Cluster { first: wanted[index], size: 1, pull: wanted[index] };
@@ -27,9 +32,9 @@ pub fn spread(wanted: &[i32], gap: i32, range: (i32, i32)) -> Vec<i32> {
         }
         clusters.push(next);
     }
-    let placed = clusters.iter().flat_map(|cluster| (0..cluster.size).map(move |place| cluster.first + place * gap));
+    let stacked = clusters.iter().flat_map(|cluster| (0..cluster.size).map(move |place| cluster.first + place * gap));
     let mut places = vec![0; wanted.len()];
-    for (index, place) in order.into_iter().zip(placed) {
+    for (index, place) in order.into_iter().zip(stacked) {
         places[index] = place;
     }
     places

@@ -90,7 +90,7 @@ pub struct Plot {
 }
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Drawn = Result<(), Box<dyn std::error::Error>>;
+type Drawn = Result<(), Box<dyn core::error::Error>>;
 
 const PANEL: (u32, u32) = (560, 520);
 const HEAD: u32 = 64;
@@ -187,8 +187,8 @@ impl Panel {
 }
 
 /// Writes `what` with its middle line at `at`.
-fn text(area: &Area<'_>, what: &str, at: (i32, i32), ink: Ink, size: f64, side: HPos) -> Drawn {
-    let style = ("sans-serif", size).into_font().color(&ink.colour()).pos(Pos::new(side, VPos::Center));
+fn text(area: &Area<'_>, what: &str, at: (i32, i32), ink: Ink, size: f64, anchor: HPos) -> Drawn {
+    let style = ("sans-serif", size).into_font().color(&ink.colour()).pos(Pos::new(anchor, VPos::Center));
     area.draw_text(what, &style, at)?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The floor: one reading of the clock that this crate reads by default.
 
 use crate::engine::{Engine, Kind, Shared, version};
-use std::hint::black_box;
+use core::hint::black_box;
 use tollgate::Quota;
 
 /// Reads a quanta clock and admits.

@@ -1,8 +1,8 @@
 //! The floor: one atomic read-modify-write on a cache line that no other thread touches.
 
 use crate::engine::{Caller, Engine, Kind, version};
+use core::sync::atomic::{AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;
-use std::sync::atomic::{AtomicU64, Ordering};
 use tollgate::Quota;
 
 /// Gives each thread a counter of its own.

@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, Kind, Shared, version};
 use crate::load::windows;
-use std::time::Duration;
+use core::time::Duration;
 use tollgate::Quota;
 
 /// The fixed window counter.

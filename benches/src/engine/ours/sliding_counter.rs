@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, Kind, Shared, version};
 use crate::load::{Load, windows};
-use std::time::Duration;
+use core::time::Duration;
 use tollgate::Quota;
 
 /// The sliding window counter.
@@ -20,7 +20,7 @@ impl Engine for SlidingCounter {
     /// limit of 1e8 in 30 days, under a mixed load one of 4,000 each millisecond.
     fn quota(load: Load) -> Quota {
         match load {
-            Load::Admit => Quota::per(100_000_000, Duration::from_secs(30 * 86_400)),
+            Load::Admit => Quota::per(100_000_000, Duration::from_hours(720)),
             Load::Deny => load.quota(),
             Load::Mixed => Quota::per(4_000, Duration::from_millis(1)),
         }

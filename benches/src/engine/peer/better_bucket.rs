@@ -23,8 +23,8 @@ impl NamedClock for QuantaClock {
     const NAME: &'static str = "quanta";
 }
 
-impl<C: NamedClock> std::fmt::Debug for BetterBucket<C> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl<C: NamedClock> core::fmt::Debug for BetterBucket<C> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_tuple("BetterBucket").field(&self.0.config()).finish()
     }
 }

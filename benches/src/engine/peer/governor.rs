@@ -5,7 +5,7 @@ use ::governor::clock::{Clock, DefaultClock, MonotonicClock};
 use ::governor::middleware::NoOpMiddleware;
 use ::governor::state::{InMemoryState, NotKeyed};
 use ::governor::{Quota as GovernorQuota, RateLimiter};
-use std::num::NonZeroU32;
+use core::num::NonZeroU32;
 use tollgate::Quota;
 
 /// A direct limiter of `governor`.

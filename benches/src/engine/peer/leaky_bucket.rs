@@ -3,7 +3,7 @@
 use crate::engine::{Engine, Kind, Shared, version};
 use crate::load::windows;
 use ::leaky_bucket::RateLimiter;
-use std::time::Duration;
+use core::time::Duration;
 use tollgate::Quota;
 
 /// A limiter of `leaky-bucket` with its default settings. It reads `tokio`'s clock, which is `Instant`.

@@ -1,6 +1,7 @@
 //! The clock of this crate in the forms that peers accept, so that limiters can be compared on one clock.
 
-use std::time::{Duration, Instant, SystemTime};
+use core::time::Duration;
+use std::time::{Instant, SystemTime};
 
 /// A quanta clock with the instant it was built at as its origin.
 #[derive(Clone, Debug)]
