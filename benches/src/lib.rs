@@ -6,6 +6,7 @@
 pub mod contention;
 pub mod engine;
 pub mod load;
+pub mod plan;
 pub mod plot;
 pub mod pool;
 pub mod registry;

@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 use tollgate_bench::contention;
+use tollgate_bench::plan::Options;
 
 /// Compares rate limiters. Without a command: `contention`, for less than 30 seconds.
 #[derive(Debug, Parser)]
@@ -11,18 +12,18 @@ struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    contention: contention::Options,
+    options: Options,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Throughput of threads that share one limiter
-    Contention(contention::Options),
+    Contention(Options),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let result = match cli.command.unwrap_or(Command::Contention(cli.contention)) {
+    let result = match cli.command.unwrap_or(Command::Contention(cli.options)) {
         Command::Contention(options) => contention::command(&options),
     };
     match result {

@@ -70,15 +70,15 @@ pub const ENTRIES: &[Entry] = &[
     Entry::of::<LeakyBucketCrate>(),
 ];
 
-/// The entries whose name is among `names` (all of them if there are none) and whose clock is among `clocks`
+/// The `entries` whose name is among `names` (all of them if there are none) and whose clock is among `clocks`
 /// (likewise).
 ///
 /// # Errors
 ///
 /// If a name or a clock is not known, or nothing is left; the message lists what there is.
-pub fn select(names: &[String], clocks: &[String]) -> Result<Vec<Entry>, String> {
+pub fn select(entries: &[Entry], names: &[String], clocks: &[String]) -> Result<Vec<Entry>, String> {
     let known = |what, given: &[String], of: fn(&Entry) -> &'static str| {
-        let mut all: Vec<_> = ENTRIES.iter().map(of).collect();
+        let mut all: Vec<_> = entries.iter().map(of).collect();
         all.dedup();
         match given.iter().find(|name| !all.contains(&name.as_str())) {
             None => Ok(()),
@@ -88,7 +88,7 @@ pub fn select(names: &[String], clocks: &[String]) -> Result<Vec<Entry>, String>
     known("engine", names, |entry| entry.name)?;
     known("clock", clocks, |entry| entry.clock)?;
     let wanted = |given: &[String], name: &str| given.is_empty() || given.iter().any(|wanted| wanted == name);
-    let chosen = ENTRIES.iter().filter(|entry| wanted(names, entry.name) && wanted(clocks, entry.clock));
+    let chosen = entries.iter().filter(|entry| wanted(names, entry.name) && wanted(clocks, entry.clock));
     let chosen: Vec<_> = chosen.copied().collect();
     if chosen.is_empty() { Err("none of these engines reads that clock".into()) } else { Ok(chosen) }
 }
@@ -103,17 +103,17 @@ mod tests {
 
     #[test]
     fn engines_are_found_by_name_and_clock() {
-        assert_eq!(select(&[], &[]).unwrap().len(), ENTRIES.len());
-        let governors = select(&names(&["governor"]), &[]).unwrap();
+        assert_eq!(select(ENTRIES, &[], &[]).unwrap().len(), ENTRIES.len());
+        let governors = select(ENTRIES, &names(&["governor"]), &[]).unwrap();
         assert_eq!(governors.iter().map(|entry| entry.clock).collect::<Vec<_>>(), ["quanta", "std"]);
-        assert_eq!(select(&names(&["governor"]), &names(&["std"])).unwrap().len(), 1);
+        assert_eq!(select(ENTRIES, &names(&["governor"]), &names(&["std"])).unwrap().len(), 1);
     }
 
     #[test]
     fn unknown_names_are_refused_with_the_known_ones() {
-        assert!(select(&names(&["guvernor"]), &[]).unwrap_err().contains("governor"));
-        assert!(select(&[], &names(&["sundial"])).unwrap_err().contains("quanta"));
-        assert!(select(&names(&["floor-rmw"]), &names(&["std"])).is_err());
+        assert!(select(ENTRIES, &names(&["guvernor"]), &[]).unwrap_err().contains("governor"));
+        assert!(select(ENTRIES, &[], &names(&["sundial"])).unwrap_err().contains("quanta"));
+        assert!(select(ENTRIES, &names(&["floor-rmw"]), &names(&["std"])).is_err());
     }
 
     #[test]

@@ -47,12 +47,18 @@ pub struct Row {
     pub thread_max: u64,
     /// Median latency, where latencies were measured.
     pub p50_ns: Option<u64>,
+    /// 90th percentile of latency.
+    pub p90_ns: Option<u64>,
     /// 99th percentile of latency.
     pub p99_ns: Option<u64>,
     /// 99.9th percentile of latency.
     pub p999_ns: Option<u64>,
+    /// 99.99th percentile of latency.
+    pub p9999_ns: Option<u64>,
     /// The longest latency.
     pub max_ns: Option<u64>,
+    /// What the timer itself takes; it is part of every latency.
+    pub timer_ns: Option<u64>,
     /// Keys in use, where the engine keeps keys.
     pub keys: Option<u64>,
     /// Bytes of memory for each live key.
@@ -82,6 +88,19 @@ impl Row {
         let mut reader = csv::Reader::from_path(path).map_err(io::Error::from)?;
         reader.deserialize().map(|row| row.map_err(io::Error::from)).collect()
     }
+}
+
+/// Has `writer` write the file `path`, makes its folder if need be, and says where it is.
+///
+/// # Errors
+///
+/// If it cannot be written; the message names the file.
+pub fn write(path: &Path, writer: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let made = folder.map_or(Ok(()), std::fs::create_dir_all);
+    made.and_then(|()| writer(path)).map_err(|error| format!("{}: {error}", path.display()))?;
+    println!("wrote {}", path.display());
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The figures of `contention` as a picture.
 
-use super::cores;
 use super::table::kind;
 use crate::engine::Kind;
 use crate::load::Load;
+use crate::plan::cores;
 use crate::plot::axis::Axis;
 use crate::plot::{Ink, Panel, Plot, Series};
 use crate::row::Row;

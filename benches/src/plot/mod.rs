@@ -101,15 +101,12 @@ const BOTTOM: i32 = 44;
 const SMALL: f64 = 15.0;
 
 impl Plot {
-    /// Draws the plot to a file, and makes its folder if need be.
+    /// Draws the plot to a file.
     ///
     /// # Errors
     ///
     /// If the file cannot be written.
     pub fn save(&self, path: &Path) -> io::Result<()> {
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
         std::fs::write(path, self.svg())
     }
 
