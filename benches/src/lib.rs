@@ -5,6 +5,7 @@
 
 pub mod contention;
 pub mod engine;
+pub mod latency;
 pub mod load;
 pub mod plan;
 pub mod plot;

@@ -2,8 +2,8 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use tollgate_bench::contention;
 use tollgate_bench::plan::Options;
+use tollgate_bench::{contention, latency};
 
 /// Compares rate limiters. Without a command: `contention`, for less than 30 seconds.
 #[derive(Debug, Parser)]
@@ -19,12 +19,15 @@ struct Cli {
 enum Command {
     /// Throughput of threads that share one limiter
     Contention(Options),
+    /// Time of single calls: median, tail and worst
+    Latency(Options),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command.unwrap_or(Command::Contention(cli.options)) {
         Command::Contention(options) => contention::command(&options),
+        Command::Latency(options) => latency::command(&options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

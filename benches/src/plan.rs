@@ -1,5 +1,6 @@
 //! [`Plan`]: which engines are measured under which loads, in what order and for how long.
 
+use crate::contention::slice::Slice;
 use crate::load::Load;
 use crate::pool::Pool;
 use crate::registry::{Entry, select};
@@ -65,6 +66,11 @@ impl Cell {
             clock: self.entry.clock.into(),
             ..Row::default()
         }
+    }
+
+    /// A run of this length.
+    pub fn slice(&self, length: Duration) -> Slice {
+        Slice { load: self.load, threads: self.threads, length }
     }
 
     /// What is wrong, and with what.

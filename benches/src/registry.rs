@@ -1,6 +1,6 @@
 //! [`Entry`]: the engines as a list that can be searched and run.
 
-use crate::contention::slice::{Sample, Slice, measure};
+use crate::contention::slice::{self, Sample, Slice};
 use crate::engine::baseline::mutex_parking_lot::MutexParkingLot;
 use crate::engine::baseline::mutex_same_step::MutexSameStep;
 use crate::engine::baseline::mutex_std::MutexStd;
@@ -19,6 +19,7 @@ use crate::engine::peer::quanta_clock::QuantaClock;
 use crate::engine::peer::rate_net::RateNet;
 use crate::engine::peer::ratelimit::Ratelimit;
 use crate::engine::{Engine, Kind};
+use crate::latency::sample::{self, Latencies};
 use crate::pool::Pool;
 use ::governor::clock::MonotonicClock;
 
@@ -35,12 +36,21 @@ pub struct Entry {
     pub kind: Kind,
     /// Measures its throughput once.
     pub contention: fn(&Pool, Slice) -> Sample,
+    /// Measures its latencies once.
+    pub latency: fn(&Pool, Slice) -> Latencies,
 }
 
 impl Entry {
     /// The entry for an engine.
     pub const fn of<E: Engine>() -> Self {
-        Self { name: E::NAME, version: E::VERSION, clock: E::CLOCK, kind: E::KIND, contention: measure::<E> }
+        Self {
+            name: E::NAME,
+            version: E::VERSION,
+            clock: E::CLOCK,
+            kind: E::KIND,
+            contention: slice::measure::<E>,
+            latency: sample::measure::<E>,
+        }
     }
 }
 

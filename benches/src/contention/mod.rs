@@ -8,7 +8,7 @@ use crate::plan::{Cell, Options, Plan, cores};
 use crate::registry::ENTRIES;
 use crate::row::{Row, write};
 use crate::stats::{median_index, mops, ns_per_op};
-use slice::{Sample, Slice};
+use slice::Sample;
 use std::path::Path;
 
 /// The figures, and what was wrong with them.
@@ -61,10 +61,7 @@ impl Outcome {
 
 /// Measures the throughput of all that is in `plan`.
 pub fn measure(plan: &Plan) -> Outcome {
-    let results = plan.run(|pool, cell, length| {
-        let Cell { entry, load, threads } = cell;
-        (entry.contention)(pool, Slice { load, threads, length })
-    });
+    let results = plan.run(|pool, cell, length| (cell.entry.contention)(pool, cell.slice(length)));
     let mut outcome = Outcome { rows: Vec::new(), faults: Vec::new() };
     for (cell, samples) in results {
         for fault in samples.iter().filter_map(|sample| sample.verdict.as_ref().err()) {

@@ -24,7 +24,10 @@ pub fn plot(rows: &[Row]) -> Plot {
             x: x.clone(),
             y: y.clone(),
             shaded: shaded.clone(),
-            series: lines(load, rows),
+            series: {
+                let rows: Vec<_> = rows.iter().filter(|row| row.load == load.name()).cloned().collect();
+                lines(&rows, |row| vec![(row.threads as f64, row.mops)])
+            },
         });
     Plot {
         title: "Threads that share one rate limiter".into(),
@@ -45,32 +48,28 @@ fn title(load: Load) -> &'static str {
     }
 }
 
-#[allow(clippy::cast_precision_loss)] // thread counts
-fn lines(load: Load, rows: &[Row]) -> Vec<Series> {
-    let of_load: Vec<_> = rows.iter().filter(|row| row.load == load.name() && row.verified).collect();
-    let mut names: Vec<_> = of_load.iter().map(|row| row.engine.as_str()).collect();
-    names.dedup();
-    let mut seen = Vec::new();
-    names.retain(|name| {
-        !seen.contains(name) && {
-            seen.push(name);
-            true
+/// A line for each engine in `rows` that passed its verification, on the clock that serves it best; `points` are those
+/// of one row.
+pub fn lines(rows: &[Row], points: impl Fn(&Row) -> Vec<(f64, f64)>) -> Vec<Series> {
+    let verified: Vec<_> = rows.iter().filter(|row| row.verified).collect();
+    let mut names: Vec<&str> = Vec::new();
+    for row in &verified {
+        if !names.contains(&row.engine.as_str()) {
+            names.push(&row.engine);
         }
-    });
-    names
-        .into_iter()
-        .map(|name| {
-            let clock = best_clock(name, &of_load);
-            let own = of_load.iter().filter(|row| row.engine == name && row.clock == clock);
-            let kind = kind(of_load.iter().find(|row| row.engine == name).expect("its own row"));
-            Series {
-                label: name.into(),
-                ink: ink(kind),
-                dashed: kind == Kind::Floor,
-                points: own.map(|row| (row.threads as f64, row.mops)).collect(),
-            }
-        })
-        .collect()
+    }
+    let line = |name: &str| {
+        let clock = best_clock(name, &verified);
+        let own: Vec<_> = verified.iter().filter(|row| row.engine == name && row.clock == clock).collect();
+        let kind = kind(own[0]);
+        Series {
+            label: name.into(),
+            ink: ink(kind),
+            dashed: kind == Kind::Floor,
+            points: own.into_iter().flat_map(|row| points(row)).collect(),
+        }
+    };
+    names.into_iter().map(line).collect()
 }
 
 /// The clock on which the engine is fastest with the fewest threads.
@@ -109,7 +108,8 @@ mod tests {
             row("governor", "std", 2, 25.0),
             Row { verified: false, ..row("ratelimit", "std", 1, 900.0) },
         ];
-        let lines = lines(Load::Admit, &rows);
+        #[allow(clippy::cast_precision_loss)] // thread counts
+        let lines = lines(&rows, |row| vec![(row.threads as f64, row.mops)]);
         let labels: Vec<_> = lines.iter().map(|line| line.label.as_str()).collect();
         assert_eq!(labels, ["governor", "floor-rmw"], "what was not verified is not drawn");
         assert_eq!(lines[0].points, [(1.0, 50.0), (2.0, 20.0)]);

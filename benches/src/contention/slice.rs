@@ -48,19 +48,60 @@ struct Stage<E> {
 }
 
 /// What one thread did.
-struct Tally {
-    ops: u64,
-    admitted: u64,
-    start: Instant,
-    end: Instant,
+#[derive(Clone, Copy, Debug)]
+pub struct Tally {
+    /// Calls made.
+    pub ops: u64,
+    /// Calls admitted.
+    pub admitted: u64,
+    /// When the first call began.
+    pub start: Instant,
+    /// When the last call had ended.
+    pub end: Instant,
 }
 
-/// Builds an engine, lets `slice.threads` threads call it for `slice.length`, and judges what it admitted.
+/// What the threads of a run did together, and what each brought back beside.
+#[derive(Debug)]
+pub struct Run<T> {
+    /// The counts.
+    pub seen: Evidence,
+    /// Whether they can be right.
+    pub verdict: Result<(), String>,
+    /// What each thread returned beside its tally.
+    pub details: Vec<T>,
+}
+
+/// Measures the throughput of an engine once.
 ///
 /// # Panics
 ///
 /// If the pool has fewer threads.
 pub fn measure<E: Engine>(pool: &Pool, slice: Slice) -> Sample {
+    let Run { seen, verdict, details } = run::<E, _>(pool, slice, |caller, stop, most| {
+        let tally = drive::<E>(caller, stop, most);
+        (tally, tally.ops)
+    });
+    Sample {
+        ops: seen.ops,
+        admitted: seen.admitted,
+        seconds: seen.elapsed.as_secs_f64(),
+        thread_min: details.iter().copied().min().unwrap_or(0),
+        thread_max: details.iter().copied().max().unwrap_or(0),
+        verdict,
+    }
+}
+
+/// Builds an engine, has `slice.threads` threads `drive` it until they are stopped after `slice.length`, and judges
+/// what it admitted. `drive` gets a thread's access to the engine, the stop flag, and the most calls it may make.
+///
+/// # Panics
+///
+/// If the pool has fewer threads.
+pub fn run<E: Engine, T: Send + 'static>(
+    pool: &Pool,
+    slice: Slice,
+    drive: impl Fn(&mut E::Caller<'_>, &AtomicBool, u64) -> (Tally, T) + Send + Sync + 'static,
+) -> Run<T> {
     let Slice { load, threads, length } = slice;
     let quota = E::quota(load);
     let engine = E::build(quota);
@@ -77,14 +118,15 @@ pub fn measure<E: Engine>(pool: &Pool, slice: Slice) -> Sample {
     let job = move |_| {
         let mut caller = shared.engine.caller();
         shared.barrier.wait();
-        drive::<E>(&mut caller, &shared.stop, most)
+        drive(&mut caller, &shared.stop, most)
     };
-    let tallies = pool.run(threads, job, || {
+    let results = pool.run(threads, job, || {
         stage.barrier.wait();
         std::thread::sleep(length);
         // ORDERING: relaxed, for it publishes nothing; the threads see it when they see it.
         stage.stop.store(true, Ordering::Relaxed);
     });
+    let (tallies, details): (Vec<_>, Vec<_>) = results.into_iter().unzip();
 
     let start = tallies.iter().map(|tally| tally.start).min().expect("at least one thread");
     let end = tallies.iter().map(|tally| tally.end).max().expect("at least one thread");
@@ -95,14 +137,7 @@ pub fn measure<E: Engine>(pool: &Pool, slice: Slice) -> Sample {
     };
     // A floor admits everything, whatever the load.
     let judged = if E::KIND == Kind::Floor { Load::Admit } else { load };
-    Sample {
-        ops: seen.ops,
-        admitted: seen.admitted,
-        seconds: seen.elapsed.as_secs_f64(),
-        thread_min: tallies.iter().map(|tally| tally.ops).min().unwrap_or(0),
-        thread_max: tallies.iter().map(|tally| tally.ops).max().unwrap_or(0),
-        verdict: verify(judged, quota, E::bound(quota, seen.elapsed), seen),
-    }
+    Run { seen, verdict: verify(judged, quota, E::bound(quota, seen.elapsed), seen), details }
 }
 
 /// Takes tokens until there are none.

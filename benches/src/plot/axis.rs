@@ -7,14 +7,19 @@ pub struct Axis {
     pub name: String,
     low: f64,
     high: f64,
-    ticks: Vec<f64>,
+    ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
     /// An axis with a tick at each of `ticks`, which must be positive and rising.
     pub fn at(name: &str, ticks: impl IntoIterator<Item = f64>) -> Self {
-        let ticks: Vec<_> = ticks.into_iter().collect();
-        let (low, high) = (ticks.first().copied().unwrap_or(1.0), ticks.last().copied().unwrap_or(1.0));
+        Self::named(name, ticks.into_iter().map(|tick| (tick, label(tick))))
+    }
+
+    /// As [`Axis::at`], with a name for each tick.
+    pub fn named(name: &str, ticks: impl IntoIterator<Item = (f64, impl Into<String>)>) -> Self {
+        let ticks: Vec<_> = ticks.into_iter().map(|(tick, label)| (tick, label.into())).collect();
+        let [low, high] = [ticks.first(), ticks.last()].map(|tick| tick.map_or(1.0, |tick| tick.0));
         Self { name: name.into(), low, high, ticks }
     }
 
@@ -35,7 +40,7 @@ impl Axis {
         // Beyond two or three decades the powers of ten are enough.
         let few = ticks.len() > 10;
         let ticks = ticks.into_iter().filter(|tick| !few || (tick.log10().round() - tick.log10()).abs() < 1e-9);
-        Self { ticks: ticks.collect(), name: name.into(), low: below, high: above }
+        Self { ticks: ticks.map(|tick| (tick, label(tick))).collect(), name: name.into(), low: below, high: above }
     }
 
     /// Where `value` stands: 0 at the low end, 1 at the high end. Values beyond stand at the end.
@@ -47,8 +52,8 @@ impl Axis {
     }
 
     /// The ticks and their labels.
-    pub fn ticks(&self) -> Vec<(f64, String)> {
-        self.ticks.iter().map(|&tick| (tick, label(tick))).collect()
+    pub fn ticks(&self) -> &[(f64, String)] {
+        &self.ticks
     }
 }
 
@@ -73,9 +78,9 @@ mod tests {
     #[test]
     fn ticks_enclose_the_values() {
         let axis = Axis::log("ns", [3.0, 70.0]);
-        let ticks: Vec<_> = axis.ticks().into_iter().map(|(_, label)| label).collect();
+        let ticks: Vec<_> = axis.ticks().iter().map(|(_, label)| label.clone()).collect();
         assert_eq!(ticks, ["2", "5", "10", "20", "50", "100"]);
-        let wide: Vec<_> = Axis::log("ns", [0.02, 7e6]).ticks().into_iter().map(|(_, label)| label).collect();
+        let wide: Vec<_> = Axis::log("ns", [0.02, 7e6]).ticks().iter().map(|(_, label)| label.clone()).collect();
         assert_eq!(wide, ["0.1", "1", "10", "100", "1000", "10k", "100k", "1M", "10M"]);
     }
 

@@ -150,13 +150,13 @@ impl Panel {
             area.draw(&Rectangle::new([(x(*from), TOP), (right, bottom)], fill))?;
             text(area, reason, (right - 4, bottom - 10), Ink::Text, 13.0, HPos::Right)?;
         }
-        for (value, label) in self.y.ticks() {
+        for &(value, ref label) in self.y.ticks() {
             area.draw(&PathElement::new([(LEFT, y(value)), (right, y(value))], Ink::Grid.colour()))?;
-            text(area, &label, (LEFT - 6, y(value)), Ink::Text, SMALL, HPos::Right)?;
+            text(area, label, (LEFT - 6, y(value)), Ink::Text, SMALL, HPos::Right)?;
         }
-        for (value, label) in self.x.ticks() {
+        for &(value, ref label) in self.x.ticks() {
             area.draw(&PathElement::new([(x(value), bottom), (x(value), bottom + 4)], Ink::Text.colour()))?;
-            text(area, &label, (x(value), bottom + 14), Ink::Text, SMALL, HPos::Center)?;
+            text(area, label, (x(value), bottom + 14), Ink::Text, SMALL, HPos::Center)?;
         }
         text(area, &self.x.name, (i32::midpoint(LEFT, right), bottom + 32), Ink::Text, SMALL, HPos::Center)?;
         text(area, &self.y.name, (LEFT - 6, 14), Ink::Text, SMALL, HPos::Right)?;
