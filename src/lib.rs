@@ -15,6 +15,8 @@ mod nanos;
 mod quota;
 mod rate_limit;
 mod sync;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod timeline;
 
 #[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]

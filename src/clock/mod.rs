@@ -27,7 +27,7 @@ use crate::nanos::Nanos;
 /// disagree by `e` can admit at most `2 * rate * e` more in real time.
 ///
 /// The origin may be any instant less than about 90 years ago: limiters tell instants apart up to 146 years from the
-/// origin (50 years for rates above 4e9 tokens per second), and read later ones as that.
+/// origin (73 years for rates above 4e9 tokens per second; packed words at least 30), and read later ones as that.
 ///
 /// # Examples
 ///
