@@ -3,6 +3,7 @@
 //! `cargo run --release -p tollgate-bench` compares the limiters of this crate with baselines and with other crates.
 //! `benches/PEERS.md` says how each peer is driven.
 
+pub mod clock;
 pub mod contention;
 pub mod engine;
 pub mod latency;

@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 use tollgate_bench::plan::Options;
-use tollgate_bench::{contention, latency};
+use tollgate_bench::{clock, contention, latency};
 
 /// Compares rate limiters. Without a command: `contention`, for less than 30 seconds.
 #[derive(Debug, Parser)]
@@ -21,6 +21,8 @@ enum Command {
     Contention(Options),
     /// Time of single calls: median, tail and worst
     Latency(Options),
+    /// What one reading of each clock costs
+    Clock(Options),
 }
 
 fn main() -> ExitCode {
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
     let result = match cli.command.unwrap_or(Command::Contention(cli.options)) {
         Command::Contention(options) => contention::command(&options),
         Command::Latency(options) => latency::command(&options),
+        Command::Clock(options) => clock::command(&options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
