@@ -6,6 +6,7 @@
 pub mod clock;
 pub mod contention;
 pub mod engine;
+pub mod instructions;
 pub mod latency;
 pub mod load;
 pub mod plan;
@@ -13,4 +14,5 @@ pub mod plot;
 pub mod pool;
 pub mod registry;
 pub mod row;
+pub mod single;
 pub mod stats;

@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 use tollgate_bench::plan::Options;
-use tollgate_bench::{clock, contention, latency};
+use tollgate_bench::{clock, contention, instructions, latency};
 
 /// Compares rate limiters. Without a command: `contention`, for less than 30 seconds.
 #[derive(Debug, Parser)]
@@ -23,6 +23,8 @@ enum Command {
     Latency(Options),
     /// What one reading of each clock costs
     Clock(Options),
+    /// Machine instructions for each call, held against what is recorded; needs valgrind
+    Instructions(instructions::Options),
 }
 
 fn main() -> ExitCode {
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         Command::Contention(options) => contention::command(&options),
         Command::Latency(options) => latency::command(&options),
         Command::Clock(options) => clock::command(&options),
+        Command::Instructions(options) => instructions::command(&options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

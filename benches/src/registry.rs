@@ -20,8 +20,11 @@ use crate::engine::peer::rate_net::RateNet;
 use crate::engine::peer::ratelimit::Ratelimit;
 use crate::engine::{Engine, Kind};
 use crate::latency::sample::{self, Latencies};
+use crate::load::Load;
 use crate::pool::Pool;
+use crate::single;
 use ::governor::clock::MonotonicClock;
+use core::time::Duration;
 
 /// An engine on one clock, with the functions that measure it.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +41,8 @@ pub struct Entry {
     pub contention: fn(&Pool, Slice) -> Sample,
     /// Measures its latencies once.
     pub latency: fn(&Pool, Slice) -> Latencies,
+    /// Times a number of calls by one thread.
+    pub single: fn(Load, u64) -> Duration,
 }
 
 impl Entry {
@@ -50,6 +55,7 @@ impl Entry {
             kind: E::KIND,
             contention: slice::measure::<E>,
             latency: sample::measure::<E>,
+            single: single::time::<E>,
         }
     }
 }

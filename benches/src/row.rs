@@ -59,6 +59,8 @@ pub struct Row {
     pub max_ns: Option<u64>,
     /// What the timer itself takes; it is part of every latency.
     pub timer_ns: Option<u64>,
+    /// The smallest step in which the timer moves.
+    pub timer_step_ns: Option<u64>,
     /// Keys in use, where the engine keeps keys.
     pub keys: Option<u64>,
     /// Bytes of memory for each live key.

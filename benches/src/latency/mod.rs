@@ -10,7 +10,7 @@ use crate::registry::ENTRIES;
 use crate::row::{Row, write};
 use crate::stats::{mops, ns_per_op};
 use hdrhistogram::Histogram;
-use sample::{Latencies, timer_overhead};
+use sample::{Latencies, Timer};
 use std::path::Path;
 
 /// Runs `latency`: measures, prints tables, writes what was asked for.
@@ -24,11 +24,13 @@ pub fn command(options: &Options) -> Result<(), String> {
     println!("{}", table::tables(&outcome.rows));
     println!(
         "Nanoseconds of single calls, from {} runs of {:.1?} each, on {} cores. Every figure contains one reading of the \
-         timer, which\nalone takes {} ns (median). A thread that loses its core during a call counts the time it was away.",
+         timer, which\nalone takes {} ns (median) and moves in steps of {} ns. A thread that loses its core during a \
+         call counts the time it was away.",
         plan.repetitions(),
         plan.length(),
         cores(),
         outcome.rows.first().and_then(|row| row.timer_ns).unwrap_or(0),
+        outcome.rows.first().and_then(|row| row.timer_step_ns).unwrap_or(0),
     );
     let svg = options.svg.as_deref().unwrap_or(Path::new("target/latency.svg"));
     write(svg, |path| plot::plot(&outcome.rows).save(path))?;
@@ -40,7 +42,7 @@ pub fn command(options: &Options) -> Result<(), String> {
 
 /// Measures the latencies of all that is in `plan`.
 pub fn measure(plan: &Plan) -> Outcome {
-    let timer = timer_overhead();
+    let timer = Timer::measure();
     let results = plan.run(|pool, cell, length| (cell.entry.latency)(pool, cell.slice(length)));
     let mut outcome = Outcome { rows: Vec::new(), faults: Vec::new() };
     for (cell, samples) in results {
@@ -53,7 +55,7 @@ pub fn measure(plan: &Plan) -> Outcome {
 }
 
 /// The row of all repetitions together: a rare slow call counts in whichever of them it comes.
-fn row(cell: Cell, samples: &[Latencies], timer: u64) -> Row {
+fn row(cell: Cell, samples: &[Latencies], timer: Timer) -> Row {
     let mut all: Histogram<u64> = sample::histogram();
     for sample in samples {
         all.add(&sample.histogram).expect("histograms of one shape");
@@ -77,7 +79,8 @@ fn row(cell: Cell, samples: &[Latencies], timer: u64) -> Row {
         p999_ns: at(0.999),
         p9999_ns: at(0.9999),
         max_ns: Some(all.max()),
-        timer_ns: Some(timer),
+        timer_ns: Some(timer.overhead),
+        timer_step_ns: Some(timer.step),
         ..cell.row("latency")
     }
 }
@@ -96,13 +99,14 @@ mod tests {
     #[test]
     fn a_row_counts_the_calls_of_all_repetitions() {
         let cell = Cell { entry: ENTRIES[0], load: Load::Admit, threads: 1 };
+        let timer = Timer { overhead: 7, step: 3 };
         let quiet = latencies(1..=900, Ok(()));
         let noisy = latencies(901..=1_000, Ok(()));
-        let row = row(cell, &[quiet.clone(), noisy], 7);
-        assert_eq!((row.ops, row.admitted, row.timer_ns, row.verified), (1_000, 2, Some(7), true));
+        let row = row(cell, &[quiet.clone(), noisy], timer);
+        assert_eq!((row.ops, row.admitted, row.timer_step_ns, row.verified), (1_000, 2, Some(3), true));
         assert_eq!((row.p50_ns, row.p90_ns, row.p99_ns), (Some(500), Some(900), Some(990)));
         assert_eq!((row.p999_ns, row.max_ns), (Some(999), Some(1_000)));
         assert!((row.seconds - 1.0).abs() < 1e-9);
-        assert!(!super::row(cell, &[quiet, latencies([1], Err("wrong".into()))], 7).verified);
+        assert!(!super::row(cell, &[quiet, latencies([1], Err("wrong".into()))], timer).verified);
     }
 }

@@ -1,7 +1,8 @@
 //! One timed run of one engine: the only place where latencies are measured.
 
-use crate::contention::slice::{Run, Slice, run};
+use crate::contention::slice::{Run, Slice, Tally, run};
 use crate::engine::{Caller, Engine};
+use crate::pool::Pool;
 use core::hint::black_box;
 use core::sync::atomic::{AtomicBool, Ordering};
 use hdrhistogram::Histogram;
@@ -29,15 +30,29 @@ pub fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 60_000_000_000, 3).expect("valid bounds")
 }
 
-/// The median time between two readings of the timer with nothing in between.
-pub fn timer_overhead() -> u64 {
-    let timer = quanta::Clock::new();
-    let mut overhead = histogram();
-    for _ in 0..100_000 {
-        let before = timer.raw();
-        overhead.saturating_record(timer.delta_as_nanos(before, timer.raw()));
+/// What the timer does to the figures, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timer {
+    /// The median time between two readings with nothing in between; it is part of every latency.
+    pub overhead: u64,
+    /// The smallest step in which it moves: finer differences are not seen.
+    pub step: u64,
+}
+
+impl Timer {
+    /// Reads the timer many times.
+    pub fn measure() -> Self {
+        let timer = quanta::Clock::new();
+        let mut overhead = histogram();
+        let mut step = u64::MAX;
+        for _ in 0..100_000 {
+            let before = timer.raw();
+            let gone = timer.delta_as_nanos(before, timer.raw());
+            overhead.saturating_record(gone);
+            step = if gone == 0 { step } else { step.min(gone) };
+        }
+        Self { overhead: overhead.value_at_quantile(0.5), step }
     }
-    overhead.value_at_quantile(0.5)
 }
 
 /// Builds an engine, lets `slice.threads` threads call it for `slice.length` with a reading of the timer before and
@@ -46,7 +61,7 @@ pub fn timer_overhead() -> u64 {
 /// # Panics
 ///
 /// If the pool has fewer threads.
-pub fn measure<E: Engine>(pool: &crate::pool::Pool, slice: Slice) -> Latencies {
+pub fn measure<E: Engine>(pool: &Pool, slice: Slice) -> Latencies {
     let Run { seen, verdict, details } = run::<E, _>(pool, slice, |caller, stop, most| drive::<E>(caller, stop, most));
     let mut all = histogram();
     for histogram in details {
@@ -57,11 +72,7 @@ pub fn measure<E: Engine>(pool: &crate::pool::Pool, slice: Slice) -> Latencies {
 
 /// The timed loop. Returns operations, admissions, and when it began and ended.
 #[inline(never)]
-fn drive<E: Engine>(
-    caller: &mut E::Caller<'_>,
-    stop: &AtomicBool,
-    most: u64,
-) -> (crate::contention::slice::Tally, Histogram<u64>) {
+fn drive<E: Engine>(caller: &mut E::Caller<'_>, stop: &AtomicBool, most: u64) -> (Tally, Histogram<u64>) {
     let timer = quanta::Clock::new();
     let mut histogram = histogram();
     let (mut ops, mut admitted) = (0, 0);
@@ -75,7 +86,7 @@ fn drive<E: Engine>(
         admitted += u64::from(answer);
         ops += 1;
     }
-    (crate::contention::slice::Tally { ops, admitted, start, end: Instant::now() }, histogram)
+    (Tally { ops, admitted, start, end: Instant::now() }, histogram)
 }
 
 #[cfg(test)]
@@ -83,7 +94,6 @@ mod tests {
     use super::*;
     use crate::engine::baseline::mutex_std::MutexStd;
     use crate::load::Load;
-    use crate::pool::Pool;
     use core::time::Duration;
 
     #[test]
@@ -95,6 +105,12 @@ mod tests {
             assert_eq!(sample.verdict, Ok(()), "{load}");
             assert!(!sample.histogram.is_empty() && sample.histogram.len() >= sample.admitted);
         }
+    }
+
+    #[test]
+    fn a_timer_moves_in_steps_no_longer_than_what_it_takes() {
+        let timer = Timer::measure();
+        assert!(timer.step > 0 && timer.step <= timer.overhead.max(1), "{timer:?}");
     }
 
     #[test]
