@@ -79,9 +79,9 @@ impl Kind {
         if Self::BUCKETS.contains(&self) { quota.burst() } else { quota.tokens() }
     }
 
-    /// The last instant that a limiter is sure to tell apart from later ones: 50 years, or 30 where the word is packed.
+    /// The last instant that a limiter is sure to tell apart from later ones: 73 years, or 30 where the word is packed.
     pub(crate) fn horizon(self) -> Nanos {
-        Nanos(if self == Self::TokenBucket { 50 * YEAR } else { 30 * YEAR })
+        Nanos(if self == Self::TokenBucket { 73 * YEAR } else { 30 * YEAR })
     }
 
     /// Whether being `early` by so much is within what the algorithm's documentation allows.
