@@ -1,2 +1,45 @@
-//! The benchmark harness.
-fn main() {}
+//! The command line of the benchmark harness.
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+use tollgate_bench::plan::Options;
+use tollgate_bench::{clock, contention, instructions, latency};
+
+/// Compares rate limiters. Without a command: `contention`, for less than 30 seconds.
+#[derive(Debug, Parser)]
+#[command(version, args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Throughput of threads that share one limiter
+    Contention(Options),
+    /// Time of single calls: median, tail and worst
+    Latency(Options),
+    /// What one reading of each clock costs
+    Clock(Options),
+    /// Machine instructions for each call, held against what is recorded; needs valgrind
+    Instructions(instructions::Options),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command.unwrap_or(Command::Contention(cli.options)) {
+        Command::Contention(options) => contention::command(&options),
+        Command::Latency(options) => latency::command(&options),
+        Command::Clock(options) => clock::command(&options),
+        Command::Instructions(options) => instructions::command(&options),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
