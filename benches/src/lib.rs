@@ -1,0 +1,3 @@
+//! The benchmark harness of `tollgate`.
+
+pub mod replay;
