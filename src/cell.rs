@@ -33,7 +33,7 @@ impl StateCell {
     #[inline]
     pub(crate) fn update<T, E>(&self, mut step: impl FnMut(u64) -> Result<(u64, T), E>) -> Result<T, E> {
         let mut word = self.load();
-        let backoff = Backoff::new();
+        let mut backoff = Backoff::new();
         // PROGRESS: lock-free. The weak CAS fails only if another thread's succeeded or spuriously.
         loop {
             let (next, output) = step(word)?;

@@ -15,13 +15,17 @@ mod nanos;
 mod quota;
 mod rate_limit;
 mod sync;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod timeline;
 
+#[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]
+pub use clock::CoarseClock;
 #[cfg(feature = "quanta")]
 pub use clock::QuantaClock;
 pub use clock::{Clock, ManualClock, Monotone};
 #[cfg(feature = "std")]
-pub use clock::{CoarseClock, DefaultClock, MonotonicClock};
+pub use clock::{DefaultClock, MonotonicClock};
 pub use decision::{Denied, Status};
 pub use limiter::{
     FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, RateLimiter, SlidingWindowCounter, TokenBucket,

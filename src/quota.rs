@@ -1,6 +1,6 @@
 //! [`Quota`]: how many tokens, how often, how many at once.
 
-use crate::timeline::{HORIZON, LONGEST};
+use crate::timeline::{LONGEST, largest_burst, most_tokens};
 use core::fmt;
 use core::time::Duration;
 
@@ -10,9 +10,9 @@ use core::time::Duration;
 /// token. The short forms are `const` and panic on a value that cannot be used, which is a compile error in a `static`
 /// or `const`; [`Quota::try_new`] reports instead.
 ///
-/// Bounds: the period is at most 146 years (2^62 ns); a quota must run for at least 50 years from its clock's origin
-/// within a 64-bit word, which admits rates up to about 1.1e10 tokens per second and bursts up to 2^64 less what the
-/// rate brings in 50 years.
+/// Bounds: the period is at most 146 years (2^62 ns), and a quota must run for at least 73 years (2^61 ns) from its
+/// clock's origin within a 64-bit word. That admits rates of up to 8e9 tokens per second, and bursts of up to 2^64 less
+/// what the rate brings in 73 years.
 ///
 /// # Examples
 ///
@@ -48,7 +48,7 @@ impl Quota {
     ///
     /// # Panics
     ///
-    /// If `n` is 0 or too large for 50 years of operation; see [`Quota::try_new`].
+    /// If `n` is 0 or too large for 73 years of operation; see [`Quota::try_new`].
     pub const fn per_second(n: u64) -> Self {
         Self::per(n, Duration::from_secs(1))
     }
@@ -106,7 +106,7 @@ impl Quota {
     /// # Errors
     ///
     /// A [`QuotaError`] that names the limit broken: a zero, a period of more than 146 years, a rate or a burst that a
-    /// 64-bit word cannot hold for 50 years.
+    /// 64-bit word cannot hold for 73 years.
     pub const fn try_new(tokens: u64, period: Duration, burst: u64) -> Result<Self, QuotaError> {
         if tokens == 0 {
             return Err(QuotaError::ZeroTokens);
@@ -122,18 +122,11 @@ impl Quota {
         }
         #[allow(clippy::cast_possible_truncation)] // at most 2^62, checked above
         let nanos = period.as_nanos() as u64;
-        // What falls due within the horizon, and the burst on top, must fit in a word.
-        let due = (tokens as u128 * HORIZON as u128).div_ceil(nanos as u128);
-        if due >= u64::MAX as u128 {
-            #[allow(clippy::cast_possible_truncation)] // below 2^64 * 2^62 / 2^60.5, and then capped
-            let most = {
-                let most = (u64::MAX as u128 - 1) * nanos as u128 / HORIZON as u128;
-                if most > u64::MAX as u128 { u64::MAX } else { most as u64 }
-            };
+        let most = most_tokens(nanos);
+        if tokens > most {
             return Err(QuotaError::RateTooHigh { most, period });
         }
-        #[allow(clippy::cast_possible_truncation)] // below u64::MAX, checked above
-        let largest = u64::MAX - due as u64;
+        let largest = largest_burst(tokens, nanos);
         if burst > largest {
             return Err(QuotaError::BurstTooLarge { largest });
         }
@@ -203,14 +196,14 @@ pub enum QuotaError {
         /// The longest period there is.
         longest: Duration,
     },
-    /// So many tokens per period would overflow a 64-bit word within 50 years.
+    /// So many tokens per period would overflow a 64-bit word within 73 years.
     RateTooHigh {
         /// The most tokens that this period can have.
         most: u64,
         /// The period asked for.
         period: Duration,
     },
-    /// A burst that, on top of what the rate brings in 50 years, overflows a 64-bit word.
+    /// A burst that, on top of what the rate brings in 73 years, overflows a 64-bit word.
     BurstTooLarge {
         /// The largest burst at this rate.
         largest: u64,
@@ -235,8 +228,8 @@ impl QuotaError {
             Self::ZeroPeriod => "a quota needs a period longer than zero; to admit everything, use Quota::UNLIMITED",
             Self::ZeroBurst => "a quota needs a burst of at least one; to deny everything, use Quota::DENY_ALL",
             Self::PeriodTooLong { .. } => "the period is too long",
-            Self::RateTooHigh { .. } => "the rate is too high for a 64-bit word to last 50 years",
-            Self::BurstTooLarge { .. } => "the burst is too large for a 64-bit word to last 50 years",
+            Self::RateTooHigh { .. } => "the rate is too high for a 64-bit word to last 73 years",
+            Self::BurstTooLarge { .. } => "the burst is too large for a 64-bit word to last 73 years",
             Self::LimitTooLarge { .. } => "the limit is too large for a packed word to last 30 years",
             Self::InitialTooLarge { .. } => "more initial tokens than the limiter can hold",
         }

@@ -23,18 +23,29 @@ mod real {
     pub(crate) use core::sync::atomic::Ordering;
     pub(crate) use portable_atomic::AtomicU64;
 
-    /// Bounded exponential backoff: a few processor pauses, more after each lost race, never a system call.
+    /// Bounded exponential backoff: a few processor pauses, twice as many after each lost race, never a system call.
+    ///
+    /// Kept in a register: `crossbeam_utils::Backoff` is not inlined, and its place on the stack alone cost the
+    /// uncontended path a tenth of its time.
     #[derive(Debug)]
-    pub(crate) struct Backoff(crossbeam_utils::Backoff);
+    pub(crate) struct Backoff(u32);
 
     impl Backoff {
-        pub(crate) fn new() -> Self {
-            Self(crossbeam_utils::Backoff::new())
+        /// At most this many pauses at a time.
+        const LONGEST: u32 = 64;
+
+        pub(crate) const fn new() -> Self {
+            Self(1)
         }
 
         /// Waits a little, since another thread has just won the word.
-        pub(crate) fn spin(&self) {
-            self.0.spin();
+        #[inline]
+        pub(crate) fn spin(&mut self) {
+            // PROGRESS: at most `LONGEST` steps.
+            for _ in 0..self.0 {
+                core::hint::spin_loop();
+            }
+            self.0 = (self.0 * 2).min(Self::LONGEST);
         }
     }
 }
@@ -95,7 +106,7 @@ pub(crate) mod model {
             Self
         }
 
-        pub(crate) fn spin(&self) {}
+        pub(crate) fn spin(&mut self) {}
     }
 }
 

@@ -12,21 +12,22 @@
 //!
 //! The division by `period` is a multiplication by a reciprocal of 128 bits, rounded up (T. Granlund and
 //! P. L. Montgomery, "Division by invariant integers using multiplication", PLDI 1994). With
-//! `m = ceil(tokens * 2^f * 2^124 / period)` the product `now * m / 2^124` exceeds the true quotient by less than
-//! `now / 2^124 <= 2^-62`. The true quotient is a multiple of `1 / period`, and `period <= 2^62`, so that excess never
-//! carries it over a whole unit: the floor is exact.
+//! `m = ceil(tokens * 2^f * 2^(128 - s) / period)` the product `now * 2^s * m / 2^128` exceeds the true quotient by less
+//! than `now * 2^s / 2^128 <= 2^-64`. The true quotient is a multiple of `1 / period`, and `period <= 2^62`, so that
+//! excess never carries it over a whole unit: the floor is exact. The shift `s` lets the result be the product's upper
+//! half; it leaves `now` the lower `64 - s` bits.
 
 use crate::nanos::Nanos;
 use core::time::Duration;
 
-/// Bits to the right of the binary point in the reciprocal.
-const SCALE: u32 = 124;
-
-/// The longest period and the latest instant told apart, in nanoseconds: 146 years.
+/// The longest period, in nanoseconds: 146 years.
 pub(crate) const LONGEST: u64 = 1 << 62;
 
-/// Every quota runs for at least this long from its clock's origin: 50 years, in nanoseconds.
-pub(crate) const HORIZON: u64 = 18_263 * 86_400 * 1_000_000_000;
+/// The shift `s` of a timeline that lasts for 146 years: rates below 4 tokens per nanosecond.
+const LONG: u32 = 2;
+
+/// The shift `s` of a timeline that lasts for 73 years: rates below 8 tokens per nanosecond.
+const SHORT: u32 = 3;
 
 /// A rate as an exact scale from instants to token units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,65 +35,85 @@ pub(crate) struct Timeline {
     /// The reciprocal `m`, low and high half.
     low: u64,
     high: u64,
-    /// Later readings count as this one, so that no position overflows.
-    end: u64,
     /// The rate: `tokens` each `period` nanoseconds.
     tokens: u64,
     period: u64,
     /// Units per token, a power of two; 0 where tokens cost nothing.
     unit: u64,
+    /// The `s` of the module's formula.
+    shift: u32,
 }
 
 impl Timeline {
     /// Tokens cost nothing; the scale stands still.
-    pub(crate) const FREE: Self = Self { low: 0, high: 0, end: 0, tokens: 0, period: 0, unit: 0 };
+    pub(crate) const FREE: Self = Self { low: 0, high: 0, tokens: 0, period: 0, unit: 0, shift: 0 };
 
     /// No token ever comes.
-    pub(crate) const STILL: Self = Self { low: 0, high: 0, end: 0, tokens: 0, period: 0, unit: 1 };
+    pub(crate) const STILL: Self = Self { low: 0, high: 0, tokens: 0, period: 0, unit: 1, shift: 0 };
 
-    /// The finest scale on which `E(end) + burst` fits in 64 bits, for `tokens` each `period` nanoseconds.
+    /// The finest scale on which the last position and `burst` on top fit in 64 bits, for the numbers of a valid quota.
     ///
-    /// `2^f` is the largest power of two for which the scale lasts [`LONGEST`]; then a unit takes 0.25 to 0.5 ns,
-    /// or more where a large burst needs the bits. Rates above about 4e9 per second get whole tokens (`f = 0`) and
-    /// an earlier `end`, at least [`HORIZON`].
-    ///
-    /// The caller has checked `fits`.
+    /// `2^f` is the largest power of two for which the scale lasts 146 years; then a unit takes 0.25 to 0.5 ns, or more
+    /// where a large burst needs the bits. Rates above about 4e9 per second get whole tokens (`f = 0`) and 73 years.
     pub(crate) const fn finest(tokens: u64, period: u64, burst: u64) -> Self {
-        let mut bits = 0;
-        // PROGRESS: at most 63 steps.
-        while bits < 63 && lasts(tokens, period, burst, bits + 1) {
-            bits += 1;
+        if !fits(tokens, period, burst, LONG) {
+            return Self::scaled(tokens, period, 1, SHORT);
         }
-        Self::scaled(tokens, period, 1 << bits, last_instant(tokens, period, u64::MAX - burst))
+        let mut unit = 1;
+        // PROGRESS: at most 63 steps.
+        while unit <= u64::MAX / 2 / burst && unit <= u64::MAX / 2 / tokens {
+            if !fits(tokens * unit * 2, period, burst * unit * 2, LONG) {
+                break;
+            }
+            unit *= 2;
+        }
+        Self::scaled(tokens, period, unit, LONG)
     }
 
-    /// Whole tokens (`f = 0`), up to and including the position `last`.
+    /// Whole tokens. With one token per period the positions number the periods: a window index.
     ///
-    /// With one token per period the positions number the periods: a window index.
-    pub(crate) const fn whole(tokens: u64, period: u64, last: u64) -> Self {
-        Self::scaled(tokens, period, 1, last_instant(tokens, period, last))
+    /// `tokens` each `period` is a valid quota's rate, or slower.
+    pub(crate) const fn whole(tokens: u64, period: u64) -> Self {
+        Self::scaled(tokens, period, 1, if fits(tokens, period, 0, LONG) { LONG } else { SHORT })
     }
 
-    const fn scaled(tokens: u64, period: u64, unit: u64, end: u64) -> Self {
-        // ceil(tokens * unit * 2^124 / period), by long division in two digits of 62 bits. `period` has at most 63
-        // bits, so that no remainder shifted by 62 exceeds 125 bits.
+    const fn scaled(tokens: u64, period: u64, unit: u64, shift: u32) -> Self {
+        // ceil(tokens * unit * 2^(128 - shift) / period), by long division. The quotient's whole part is below 2^shift,
+        // since the last position fits in 64 bits; a remainder is below 2^62, so that it can be shifted by 64.
         let numerator = tokens as u128 * unit as u128;
         let divisor = period as u128;
         let (whole, rest) = (numerator / divisor, numerator % divisor);
-        let (first, rest) = ((rest << 62) / divisor, (rest << 62) % divisor);
-        let (second, rest) = ((rest << 62) / divisor, (rest << 62) % divisor);
-        let reciprocal = (whole << SCALE) + (first << 62) + second + (rest != 0) as u128;
-        Self { low: low(reciprocal), high: low(reciprocal >> 64), end, tokens, period, unit }
+        let (first, rest) = ((rest << (64 - shift)) / divisor, (rest << (64 - shift)) % divisor);
+        let (second, rest) = ((rest << 64) / divisor, (rest << 64) % divisor);
+        let reciprocal = (whole << (128 - shift)) + (first << 64) + second + (rest != 0) as u128;
+        Self { low: low(reciprocal), high: low(reciprocal >> 64), tokens, period, unit, shift }
     }
 
-    /// `E(now)`: the units that have fallen due since the clock's origin. Exact and monotone; readings after `end`
-    /// count as `end`.
+    /// `E(now)`: the units that have fallen due since the clock's origin. Exact and monotone; readings after the last
+    /// instant count as that.
     #[inline]
     pub(crate) const fn position(&self, now: Nanos) -> u64 {
-        let now = if now.0 < self.end { now.0 } else { self.end } as u128;
-        // (now * m) >> 124, in two widening multiplications. The first product is below 2^62 * 2^64, and so is the
-        // sum, since E(end) fits in 64 bits.
-        low((now * self.high as u128 + ((now * self.low as u128) >> 64)) >> (SCALE - 64))
+        let now = if now.0 <= self.end().0 { now.0 } else { self.after_the_end() };
+        let now = (now << self.shift) as u128;
+        // The upper half of a product of 64 by 128 bits, in two widening multiplications that cannot overflow.
+        low((now * self.high as u128 + ((now * self.low as u128) >> 64)) >> 64)
+    }
+
+    /// A branch that is never taken costs an admission less than a minimum taken every time.
+    #[cold]
+    const fn after_the_end(&self) -> u64 {
+        self.end().0
+    }
+
+    /// The last instant told apart: 146 or 73 years from the clock's origin.
+    #[inline]
+    pub(crate) const fn end(&self) -> Nanos {
+        Nanos(u64::MAX >> self.shift)
+    }
+
+    /// Units per token; 0 where tokens cost nothing.
+    pub(crate) const fn unit(&self) -> u64 {
+        self.unit
     }
 
     /// What `n` tokens cost, in units; `None` if that is beyond any position.
@@ -131,31 +152,28 @@ impl Timeline {
         self.period
     }
 
-    /// The last instant told apart.
-    pub(crate) const fn end(&self) -> u64 {
-        self.end
-    }
-
     /// Whether tokens cost nothing.
+    #[inline]
     pub(crate) const fn is_free(&self) -> bool {
         self.unit == 0
     }
 }
 
-/// Whether `E(LONGEST) + burst` fits in 64 bits with `2^bits` units per token.
-const fn lasts(tokens: u64, period: u64, burst: u64, bits: u32) -> bool {
-    let rate = (tokens as u128) << bits;
-    let burst = (burst as u128) << bits;
-    // The first two comparisons keep the products of the third below 2^128.
-    rate <= 4 * period as u128
-        && burst <= u64::MAX as u128
-        && rate * LONGEST as u128 + burst * period as u128 <= u64::MAX as u128 * period as u128
+/// The most tokens per `period` that leave room for a burst of one on the coarsest scale of [`Timeline::finest`].
+pub(crate) const fn most_tokens(period: u64) -> u64 {
+    let most = ((u64::MAX as u128 - 1) * period as u128) >> (64 - SHORT);
+    if most < u64::MAX as u128 { low(most) } else { u64::MAX }
 }
 
-/// The last instant, at most [`LONGEST`], by which no more than `position` tokens have fallen due.
-const fn last_instant(tokens: u64, period: u64, position: u64) -> u64 {
-    let last = ((position as u128 + 1) * period as u128 - 1) / tokens as u128;
-    if last < LONGEST as u128 { low(last) } else { LONGEST }
+/// The largest burst beside `tokens` per `period` on the coarsest scale of [`Timeline::finest`].
+pub(crate) const fn largest_burst(tokens: u64, period: u64) -> u64 {
+    let last = ((tokens as u128) << (64 - SHORT)).div_ceil(period as u128);
+    if last < u64::MAX as u128 { u64::MAX - low(last) } else { 0 }
+}
+
+/// Whether the position at `2^(64 - shift)` ns, and `burst` on top, fit in 64 bits.
+const fn fits(rate: u64, period: u64, burst: u64, shift: u32) -> bool {
+    ((rate as u128) << (64 - shift)) <= (u64::MAX - burst) as u128 * period as u128
 }
 
 /// The lower 64 bits.
@@ -240,9 +258,7 @@ mod tests {
     fn rates() -> impl Strategy<Value = (u64, u64, u64)> {
         (0..64u32, 0..=62u32, 0..64u32, any::<(u64, u64, u64)>())
             .prop_map(|(a, b, c, (x, y, z))| ((x >> a).max(1), (y >> (63 - b)).clamp(1, LONGEST), (z >> c).max(1)))
-            .prop_filter("within the horizon", |&(tokens, period, burst)| {
-                u128::from(tokens) * u128::from(HORIZON) <= u128::from(period) * u128::from(u64::MAX - burst)
-            })
+            .prop_filter("a scale that lasts", |&(tokens, period, burst)| fits(tokens, period, burst, SHORT))
     }
 
     proptest! {
@@ -251,10 +267,11 @@ mod tests {
         #[test]
         fn positions_are_exact_floors((tokens, period, burst) in rates(), now: u64, shift in 0..64u32) {
             let timeline = Timeline::finest(tokens, period, burst);
-            prop_assert!(timeline.end >= HORIZON);
+            let end = timeline.end().0;
+            prop_assert!(end >= (1 << 61) - 1);
             let bits = timeline.unit.trailing_zeros();
-            for now in [now >> shift, timeline.end, timeline.end - 1, u64::MAX] {
-                let exact = by_long_division(now.min(timeline.end), tokens, bits, period);
+            for now in [now >> shift, end, end - 1, u64::MAX] {
+                let exact = by_long_division(now.min(end), tokens, bits, period);
                 prop_assert_eq!(u128::from(timeline.position(Nanos(now))), exact);
                 prop_assert!(exact + (u128::from(burst) << bits) <= u128::from(u64::MAX));
             }
@@ -263,9 +280,9 @@ mod tests {
         #[test]
         fn the_inverse_is_the_first_instant((tokens, period, burst) in rates(), x: u64, shift in 0..64u32) {
             let timeline = Timeline::finest(tokens, period, burst);
-            let x = (x >> shift).clamp(1, timeline.position(Nanos(timeline.end)).max(1));
+            let x = (x >> shift).clamp(1, timeline.position(Nanos::MAX).max(1));
             let due = timeline.instant(x);
-            if due.0 <= timeline.end {
+            if due <= timeline.end() {
                 prop_assert!(timeline.position(due) >= x);
                 prop_assert!(timeline.position(Nanos(due.0 - 1)) < x);
             }
@@ -275,10 +292,10 @@ mod tests {
     #[test]
     fn instants_around_every_multiple_of_an_awkward_period_are_exact() {
         for period in [3, 7, 1_000_000_007, LONGEST - 1, LONGEST, (1 << 61) + 1] {
-            let timeline = Timeline::whole(1, period, u64::MAX);
+            let timeline = Timeline::whole(1, period);
             for k in [1, 2, 3, LONGEST / period / 2, LONGEST / period] {
                 let tick = period.saturating_mul(k);
-                if tick <= LONGEST && k > 0 {
+                if tick < LONGEST && k > 0 {
                     assert_eq!(timeline.position(Nanos(tick)), k);
                     assert_eq!(timeline.position(Nanos(tick - 1)), k - 1);
                 }

@@ -1,43 +1,43 @@
 //! [`Fields`]: a position in time beside one or two counts, in one word.
 
+use crate::nanos::Nanos;
 use crate::quota::QuotaError;
 use crate::timeline::Timeline;
 
-/// How long a packed position must last: 30 years, in nanoseconds.
-const LASTING: u64 = 10_958 * 86_400 * 1_000_000_000;
+/// How long a packed position must last: 30 years.
+const LASTING: Nanos = Nanos::from_secs(10_958 * 86_400);
 
-/// A word of bit fields: a position on a timeline of whole steps, above counts of up to `limit`.
+/// A word of bit fields: a position on a timeline of whole steps, above `COUNTS` counts of up to `limit`.
 ///
 /// ```text
 /// LAYOUT   | position: the other bits | count .. count: as many bits as the limit needs, each |
 /// ```
 ///
-/// The counts' width follows the limit; the position gets the rest and cannot overflow: the timeline ends before.
+/// The counts' width follows the limit. The position gets the rest, which must last for 30 years; it stops at the largest
+/// value that fits and never wraps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fields {
+pub(super) struct Fields<const COUNTS: u32> {
     pub(super) timeline: Timeline,
     limit: u64,
 }
 
-impl Fields {
+impl<const COUNTS: u32> Fields<COUNTS> {
     /// Calls cost nothing, and the word stays 0.
     pub(super) const FREE: Self = Self { timeline: Timeline::FREE, limit: 0 };
 
     /// No call is ever admitted.
     pub(super) const DENY_ALL: Self = Self { timeline: Timeline::STILL, limit: 0 };
 
-    /// Positions that advance by `steps` each `period`, above `counts` counts of up to `limit`.
-    pub(super) const fn try_new(steps: u64, period: u64, limit: u64, counts: u32) -> Result<Self, QuotaError> {
-        let bits = u64::BITS - limit.leading_zeros();
-        if let Some(timeline) = lasting(steps, period, bits * counts) {
-            return Ok(Self { timeline, limit });
+    /// Positions that advance by `steps` each `period`, above counts of up to `limit`.
+    pub(super) const fn try_new(steps: u64, period: u64, limit: u64) -> Result<Self, QuotaError> {
+        let timeline = Timeline::whole(steps, period);
+        let position_bits = bits(timeline.position(LASTING) | 1);
+        let count_bits = (u64::BITS - position_bits) / COUNTS;
+        if bits(limit) <= count_bits {
+            Ok(Self { timeline, limit })
+        } else {
+            Err(QuotaError::LimitTooLarge { largest: (1 << count_bits) - 1 })
         }
-        let mut largest = bits;
-        // PROGRESS: at most 63 steps.
-        while largest > 0 && lasting(steps, period, largest * counts).is_none() {
-            largest -= 1;
-        }
-        Err(QuotaError::LimitTooLarge { largest: (1 << largest) - 1 })
     }
 
     /// The most that a count can hold; also the most that one call can cost.
@@ -46,31 +46,30 @@ impl Fields {
         if self.timeline.is_free() { u64::MAX } else { self.limit }
     }
 
+    /// The position at `now`, or the last one that fits.
     #[inline]
-    const fn bits(&self) -> u32 {
-        u64::BITS - self.limit.leading_zeros()
+    pub(super) const fn position(&self, now: Nanos) -> u64 {
+        let (position, last) = (self.timeline.position(now), u64::MAX >> (bits(self.limit) * COUNTS));
+        if position < last { position } else { last }
     }
 
     /// What stands above the lowest count, and that count.
     #[inline]
     pub(super) const fn split(&self, word: u64) -> (u64, u64) {
-        (word >> self.bits(), word & ((1 << self.bits()) - 1))
+        (word >> bits(self.limit), word & ((1 << bits(self.limit)) - 1))
     }
 
     /// The inverse of [`split`](Self::split).
     #[inline]
     pub(super) const fn join(&self, above: u64, count: u64) -> u64 {
-        (above << self.bits()) | count
+        (above << bits(self.limit)) | count
     }
 }
 
-/// The timeline whose positions fit above `taken` bits, if it lasts.
-const fn lasting(steps: u64, period: u64, taken: u32) -> Option<Timeline> {
-    if taken >= u64::BITS {
-        return None;
-    }
-    let timeline = Timeline::whole(steps, period, u64::MAX >> taken);
-    if timeline.end() >= LASTING { Some(timeline) } else { None }
+/// How many bits it takes to write `value`.
+#[inline]
+const fn bits(value: u64) -> u32 {
+    u64::BITS - value.leading_zeros()
 }
 
 #[cfg(test)]
@@ -79,25 +78,33 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    #[test]
-    fn the_largest_limit_is_named_and_fits() {
-        for counts in [1, 2] {
-            for period in [1, 1_000, SECOND, 86_400 * SECOND, 1 << 62] {
-                match Fields::try_new(1, period, u64::MAX, counts) {
-                    Err(QuotaError::LimitTooLarge { largest: 0 }) => assert!(period < 1_000),
-                    Err(QuotaError::LimitTooLarge { largest }) => {
-                        assert!(Fields::try_new(1, period, largest, counts).is_ok());
-                        assert!(Fields::try_new(1, period, largest + 1, counts).is_err());
-                    }
-                    other => panic!("a count of 64 bits leaves no room: {other:?}"),
-                }
-            }
+    fn the_largest_limit_is_named_and_fits<const COUNTS: u32>() {
+        for period in [1, 1_000, SECOND, 86_400 * SECOND, 1 << 62] {
+            let Err(QuotaError::LimitTooLarge { largest }) = Fields::<COUNTS>::try_new(1, period, u64::MAX) else {
+                panic!("counts of 64 bits leave no room")
+            };
+            assert!(Fields::<COUNTS>::try_new(1, period, largest).is_ok());
+            assert!(Fields::<COUNTS>::try_new(1, period, largest + 1).is_err());
         }
     }
 
     #[test]
+    fn the_largest_limit_is_named() {
+        the_largest_limit_is_named_and_fits::<1>();
+        the_largest_limit_is_named_and_fits::<2>();
+        assert!(Fields::<2>::try_new(1, 60 * SECOND, 1_000_000).is_ok());
+    }
+
+    #[test]
+    fn the_position_stops_before_it_would_wrap() {
+        let fields = Fields::<1>::try_new(1, SECOND, u64::MAX >> 30).unwrap();
+        assert_eq!(fields.position(LASTING), LASTING.0 / SECOND);
+        assert_eq!(fields.position(Nanos::MAX), u64::MAX >> 34);
+    }
+
+    #[test]
     fn fields_come_apart_as_they_were_put_together() {
-        let fields = Fields::try_new(1, SECOND, 1_000, 2).unwrap();
+        let fields = Fields::<2>::try_new(1, SECOND, 1_000).unwrap();
         let word = fields.join(fields.join(77, 1_000), 3);
         assert_eq!(fields.split(word), (fields.join(77, 1_000), 3));
         assert_eq!(fields.split(fields.split(word).0), (77, 1_000));

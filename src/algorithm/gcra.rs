@@ -40,18 +40,15 @@ impl Gcra {
             return Self { timeline: Timeline::STILL, burst: 0 };
         }
         let timeline = Timeline::finest(quota.tokens(), quota.period_nanos(), quota.burst());
-        let Some(burst) = timeline.cost(quota.burst()) else { unreachable!() };
-        Self { timeline, burst }
+        Self { timeline, burst: quota.burst() * timeline.unit() }
     }
 
     /// Full since for ever.
     pub(crate) const FRESH: u64 = 0;
 
-    /// The units that can be spent at `now`.
-    #[inline]
-    const fn units(&self, word: u64, due: u64) -> u64 {
-        let left = (due + self.burst).saturating_sub(word);
-        if left < self.burst { left } else { self.burst }
+    #[cold]
+    const fn exceeds(&self, n: u64) -> Denied {
+        Denied::ExceedsBurst { cost: n, max_cost: self.timeline.tokens_in(self.burst) }
     }
 }
 
@@ -60,20 +57,19 @@ impl sealed::Sealed for Gcra {}
 impl Algorithm for Gcra {
     #[inline]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
-        let cost = match self.timeline.cost(n) {
-            Some(cost) if cost <= self.burst => cost,
-            _ => return Err(Denied::ExceedsBurst { cost: n, max_cost: self.max_cost() }),
-        };
+        let Some(cost) = self.timeline.cost(n) else { return Err(self.exceeds(n)) };
+        let Some(slack) = self.burst.checked_sub(cost) else { return Err(self.exceeds(n)) };
         if cost == 0 {
             return Ok(word);
         }
         let due = self.timeline.position(now);
-        if cost <= self.units(word, due) {
+        let level = word.saturating_sub(due);
+        if level <= slack {
             // At most E(now) + burst, which the timeline keeps within 64 bits.
-            Ok(word.max(due) + cost)
+            Ok(due + level + cost)
         } else {
-            // Refused, so word + cost > E(now) + burst: the subtraction cannot wrap.
-            Err(Denied::TryAfter(self.timeline.hint(word - (self.burst - cost), now)))
+            // The word is above E(now) + slack: the subtraction cannot wrap.
+            Err(Denied::TryAfter(self.timeline.hint(word - slack, now)))
         }
     }
 
@@ -86,7 +82,8 @@ impl Algorithm for Gcra {
 
     #[inline]
     fn available(&self, word: u64, now: Nanos) -> u64 {
-        self.timeline.tokens_in(self.units(word, self.timeline.position(now)))
+        let level = word.saturating_sub(self.timeline.position(now));
+        self.timeline.tokens_in(self.burst.saturating_sub(level))
     }
 
     fn reset_after(&self, word: u64, now: Nanos) -> Duration {

@@ -24,7 +24,7 @@ use core::time::Duration;
 /// (rate in tokens per second); more is a [`LimitTooLarge`](QuotaError::LimitTooLarge) error. It is here to compare
 /// encodings; [`Gcra`](super::Gcra) has no such limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Packed(Fields);
+pub struct Packed(Fields<1>);
 
 impl Packed {
     /// The algorithm for `quota`.
@@ -39,7 +39,7 @@ impl Packed {
         if quota.is_deny_all() {
             return Ok(Self(Fields::DENY_ALL));
         }
-        match Fields::try_new(quota.tokens(), quota.period_nanos(), quota.burst(), 1) {
+        match Fields::try_new(quota.tokens(), quota.period_nanos(), quota.burst()) {
             Ok(fields) => Ok(Self(fields)),
             Err(error) => Err(error),
         }
@@ -54,7 +54,7 @@ impl Packed {
     #[inline]
     fn refilled(&self, word: u64, now: Nanos) -> (u64, u64) {
         let (stamp, tokens) = self.0.split(word);
-        let refills = self.0.timeline.position(now);
+        let refills = self.0.position(now);
         if refills <= stamp {
             return (stamp, tokens);
         }
@@ -121,6 +121,6 @@ impl Bucket for Packed {
         if self.0.timeline.is_free() {
             return 0;
         }
-        self.0.join(self.0.timeline.position(now), tokens.min(self.0.limit()))
+        self.0.join(self.0.position(now), tokens.min(self.0.limit()))
     }
 }

@@ -26,7 +26,7 @@ use core::time::Duration;
 /// The index must not overflow for 30 years; a limit that leaves it too few bits is a
 /// [`LimitTooLarge`](QuotaError::LimitTooLarge) error, which names the largest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlidingCounter(Fields);
+pub struct SlidingCounter(Fields<2>);
 
 /// The two windows as they stand at some instant.
 struct View {
@@ -51,7 +51,7 @@ impl SlidingCounter {
         if quota.is_deny_all() {
             return Ok(Self(Fields::DENY_ALL));
         }
-        match Fields::try_new(1, quota.period_nanos(), quota.tokens(), 2) {
+        match Fields::try_new(1, quota.period_nanos(), quota.tokens()) {
             Ok(fields) => Ok(Self(fields)),
             Err(error) => Err(error),
         }
@@ -66,7 +66,7 @@ impl SlidingCounter {
         let period = self.0.timeline.period();
         let (above, current) = self.0.split(word);
         let (index, previous) = self.0.split(above);
-        let present = self.0.timeline.position(now);
+        let present = self.0.position(now);
         let (index, previous, current) = match present.saturating_sub(index) {
             0 => (index, previous, current),
             1 => (present, current, 0),

@@ -25,7 +25,7 @@ use core::time::Duration;
 /// The index must not overflow for 30 years; a limit that leaves it too few bits is a
 /// [`LimitTooLarge`](QuotaError::LimitTooLarge) error, which names the largest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window(Fields);
+pub struct Window(Fields<1>);
 
 impl Window {
     /// The algorithm for `quota`: at most `tokens` in each `period`.
@@ -40,7 +40,7 @@ impl Window {
         if quota.is_deny_all() {
             return Ok(Self(Fields::DENY_ALL));
         }
-        match Fields::try_new(1, quota.period_nanos(), quota.tokens(), 1) {
+        match Fields::try_new(1, quota.period_nanos(), quota.tokens()) {
             Ok(fields) => Ok(Self(fields)),
             Err(error) => Err(error),
         }
@@ -53,7 +53,7 @@ impl Window {
     #[inline]
     fn current(&self, word: u64, now: Nanos) -> (u64, u64) {
         let (index, count) = self.0.split(word);
-        let present = self.0.timeline.position(now);
+        let present = self.0.position(now);
         if present > index { (present, 0) } else { (index, count) }
     }
 
@@ -120,6 +120,6 @@ impl Bucket for Window {
         if self.0.timeline.is_free() {
             return Self::FRESH;
         }
-        self.0.join(self.0.timeline.position(now), self.0.limit().saturating_sub(tokens))
+        self.0.join(self.0.position(now), self.0.limit().saturating_sub(tokens))
     }
 }

@@ -52,15 +52,24 @@ impl Clock for CoarseClock {
 #[cold]
 #[inline(never)]
 fn first_reading() -> Nanos {
-    STARTED.get_or_init(|| thread::Builder::new().name("tollgate-clock".into()).spawn(keep_time).is_ok());
-    MonotonicClock.now()
+    if *STARTED.get_or_init(|| thread::Builder::new().name("tollgate-clock".into()).spawn(keep_time).is_ok()) {
+        advance()
+    } else {
+        MonotonicClock.now()
+    }
 }
 
 fn keep_time() {
     loop {
-        // ORDERING: relaxed, as for the load above; there is one writer, so instants never go back. The origin itself
-        // would read as "not running", hence at least 1.
-        INSTANT.store(MonotonicClock.now().0.max(1), Ordering::Relaxed);
+        advance();
         thread::sleep(INTERVAL);
     }
+}
+
+fn advance() -> Nanos {
+    // The origin itself would read as "not running", hence at least 1.
+    let now = MonotonicClock.now().0.max(1);
+    // ORDERING: relaxed, as for the load above. The maximum keeps a thread that was held up between reading and writing
+    // from setting the clock back.
+    Nanos(INSTANT.fetch_max(now, Ordering::Relaxed).max(now))
 }

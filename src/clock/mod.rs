@@ -1,6 +1,6 @@
 //! Clocks: where a limiter's instants come from.
 
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", not(all(loom, feature = "loom"))))] // its instant is a static, which loom has not
 mod coarse;
 mod manual;
 mod monotone;
@@ -11,7 +11,7 @@ mod quanta;
 
 #[cfg(feature = "quanta")]
 pub use self::quanta::QuantaClock;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]
 pub use coarse::CoarseClock;
 pub use manual::ManualClock;
 pub use monotone::Monotone;
@@ -27,7 +27,7 @@ use crate::nanos::Nanos;
 /// disagree by `e` can admit at most `2 * rate * e` more in real time.
 ///
 /// The origin may be any instant less than about 90 years ago: limiters tell instants apart up to 146 years from the
-/// origin (50 years for rates above 4e9 tokens per second), and read later ones as that.
+/// origin (73 years for rates above 4e9 tokens per second; packed words at least 30), and read later ones as that.
 ///
 /// # Examples
 ///

@@ -1,0 +1,62 @@
+//! What the crate does not do, and where its promises end.
+//!
+//! # Scope
+//!
+//! * **One process.** The state is a word in memory. Several processes, or several machines, have a limit each. A
+//!   limit over all of them needs a shared store, or a division of the limit among them.
+//! * **Nothing is kept.** After a restart a limiter is full again, or has the initial level that it was given. If that
+//!   matters, start it low: `with_initial(0)`.
+//! * **No waiting.** Every method returns at once. A denial says how long to wait; whether and how to wait is for the
+//!   caller to decide. There is no queue, so there is no order among those who wait: whoever asks first after a token
+//!   has come gets it.
+//! * **No fairness among threads.** Under contention one thread may be served more often than another.
+//! * **A fixed quota.** A limiter keeps the quota that it was made with. A new quota means a new limiter, and that is
+//!   full unless it is told otherwise.
+//!
+//! # What a hint means
+//!
+//! A hint is a statement about the state at the moment of the denial: *if nobody else is served first*, the same call
+//! is admitted at that instant and refused one nanosecond earlier. It reserves nothing. Many callers that are refused
+//! together get much the same hint, and when they come back together most are refused again; spread such retries.
+//!
+//! In the same way `available()` and `status()` are true at the instant when they are read. They never say more than
+//! the burst. Do not use them to decide whether to proceed; that is what `try_acquire` is for.
+//!
+//! # Time
+//!
+//! * **Horizon.** A limiter serves for 146 years (2^62 ns) from the origin of its clock; at rates above 4e9 per second
+//!   for less, but at least 50 years. What cannot last that long is a construction error. Beyond the horizon time
+//!   stands still: tokens no longer come, and nothing is over-admitted.
+//! * **Resolution.** The scale counts in units of less than half a nanosecond. A bucket that has been full is cut off
+//!   at a whole unit, so one token may come up to one unit early, once; it never adds up. Only a burst that takes
+//!   decades to refill makes the unit larger. (The packed token bucket counts in whole tokens.)
+//! * **First use.** The default clock calibrates the time stamp counter at its first reading in the process, which
+//!   takes up to 200 ms. Call `QuantaClock::calibrate()` at start-up to have it behind you. Against the system's clock
+//!   the counter can drift by some parts in ten million.
+//! * **Clocks that go back or differ.** A reading older than one already seen can cause a denial that a later reading
+//!   would not have caused. It never mints a token. If the clocks of two cores disagree by `e`, at most
+//!   `2 * rate * e` more is admitted in real time.
+//! * **Sleep.** The operating system's monotonic clock may stand still while a machine sleeps or a virtual machine is
+//!   paused. No tokens come in that time.
+//! * **Coarse clocks.** With a clock that is updated every few milliseconds, a limiter is exact in terms of that
+//!   clock, and as late as the clock is. Hints count from the last update.
+//! * **Mixed clocks.** A limiter's word only has a meaning on its own clock. The `_at` methods must be given readings
+//!   of one clock.
+//!
+//! # Processes that fork
+//!
+//! After `fork` parent and child have a copy of the state each: from then on either has the whole limit. Threads do
+//! not survive in the child. A clock that relies on a background thread to be updated must be made anew there.
+//!
+//! # Targets
+//!
+//! The crate is lock-free where the target has a 64-bit compare-and-swap. That is so on the usual 64-bit targets, and
+//! on 32-bit x86 and ARMv7. Elsewhere `portable-atomic` does not offer the atomic, and the crate does not compile,
+//! unless some crate in the build turns on its feature `fallback`: then a global lock takes the atomic's place. The
+//! crate `quanta` turns it on. On such a target, build without this crate's feature `quanta` and let the compiler
+//! tell.
+//!
+//! # Costs
+//!
+//! A cost is a whole number of tokens. For fractions, scale both the quota and the costs: 1000 tokens for each unit of
+//! work gives thousandths. A cost above the burst can never be admitted, and the denial says so; it is not split up.

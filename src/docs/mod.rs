@@ -1,0 +1,13 @@
+//! Essays: what the crate promises, and why the promises hold.
+//!
+//! | page | for |
+//! |---|---|
+//! | [`algorithms`] | choosing a limiter: what each guarantees, where it errs, what it costs |
+//! | [`limitations`] | what the crate does not do, and where its promises end |
+//! | [`memory_ordering`] | why relaxed atomics are enough, and what a limiter does not synchronise |
+//!
+//! These modules hold no code. The examples in them are compiled and run as tests.
+
+pub mod algorithms;
+pub mod limitations;
+pub mod memory_ordering;

@@ -1,0 +1,87 @@
+//! The server of `examples/http_server.rs`, driven over a real socket by a real HTTP client.
+//!
+//! Only the limiter's clock is manual, so that the outcome is the same on a fast machine and on a slow one.
+
+#[expect(dead_code, reason = "the example's `main` is not called here")]
+#[path = "../examples/http_server.rs"]
+mod http_server;
+
+use core::{net::SocketAddr, time::Duration};
+use std::{sync::Arc, thread};
+
+use tollgate::{ManualClock, TokenBucket};
+
+/// What the client saw: the status, and `Retry-After` where there is one.
+type Answer = (u16, Option<String>);
+
+#[test]
+fn ten_of_twelve_requests_pass_and_one_more_half_a_second_later() {
+    let clock = ManualClock::new();
+    let address = serve(TokenBucket::with_clock(http_server::QUOTA, clock.clone()));
+    let client = client();
+
+    let answers: Vec<Answer> = (0..12).map(|_| get(&client, address)).collect();
+    assert_eq!(answers[..10], vec![passed(); 10]);
+    assert_eq!(answers[10..], vec![refused("1"); 2], "half a second away, rounded up to one");
+
+    clock.advance(Duration::from_millis(500));
+    assert_eq!(get(&client, address), passed());
+    assert_eq!(get(&client, address), refused("1"));
+}
+
+#[test]
+fn concurrent_clients_share_the_limit() {
+    let address = serve(TokenBucket::with_clock(http_server::QUOTA, ManualClock::new()));
+
+    let clients: Vec<_> = (0..4)
+        .map(|_| {
+            thread::spawn(move || {
+                let client = client();
+                (0..6).filter(|_| get(&client, address) == passed()).count()
+            })
+        })
+        .collect();
+    let passed: usize = clients.into_iter().map(|client| client.join().unwrap()).sum();
+    assert_eq!(passed, 10, "24 requests from 4 connections, and the clock stands still");
+}
+
+fn passed() -> Answer {
+    (200, None)
+}
+
+fn refused(retry_after: &str) -> Answer {
+    (429, Some(retry_after.to_owned()))
+}
+
+/// Serves on a free port of the loopback interface until the test process ends.
+fn serve(limiter: TokenBucket<ManualClock>) -> SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            axum::serve(listener, http_server::router(Arc::new(limiter))).await
+        })
+    });
+    address
+}
+
+/// A client that hands a 429 over as an answer, not as an error, and never waits for ever.
+fn client() -> ureq::Agent {
+    ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_global(Some(Duration::from_secs(30)))
+        .proxy(None)
+        .build()
+        .new_agent()
+}
+
+fn get(client: &ureq::Agent, address: SocketAddr) -> Answer {
+    let mut response = client.get(format!("http://{address}/")).call().unwrap();
+    let retry_after = response.headers().get("retry-after").map(|value| value.to_str().unwrap().to_owned());
+    let status = response.status().as_u16();
+    response.body_mut().read_to_string().unwrap(); // frees the connection for the next request
+    (status, retry_after)
+}
