@@ -1,3 +1,4 @@
 //! The benchmark harness of `tollgate`.
 
+pub mod accuracy;
 pub mod replay;

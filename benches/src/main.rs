@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use tollgate_bench::replay;
+use tollgate_bench::{accuracy, replay};
 
 #[derive(Debug, Parser)]
 struct Cli {
@@ -12,11 +12,13 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Accuracy(accuracy::Args),
     Replay(replay::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Accuracy(args) => accuracy::run(&args),
         Command::Replay(args) => replay::run(&args),
     };
     match result {

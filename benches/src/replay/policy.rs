@@ -5,7 +5,9 @@ use core::time::Duration;
 use clap::{Args, ValueEnum};
 use tollgate::{Quota, QuotaError};
 
-use super::limiter::{Algorithm, Selection};
+use super::comparison::Comparison;
+use super::error::Error;
+use super::limiter::Selection;
 
 /// Who shares one limiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -46,13 +48,31 @@ impl Policy {
     /// # Errors
     ///
     /// As `Quota::try_new`: a zero, or more than a word can hold.
-    pub(crate) fn quota(&self) -> Result<Quota, QuotaError> {
+    fn quota(&self) -> Result<Quota, QuotaError> {
         Quota::try_new(self.limit, self.per, self.burst.unwrap_or(self.limit))
     }
 
-    /// The algorithms to try, in their usual order.
-    pub(crate) fn algorithms(&self) -> Vec<Algorithm> {
-        Selection::algorithms(&self.algorithm)
+    /// The limiters to compare. Of `all`, those that cannot hold the limit are left out, with a word on standard error; one
+    /// asked for by name must hold it.
+    ///
+    /// # Errors
+    ///
+    /// The limit is none, or an algorithm asked for by name cannot hold it.
+    pub(crate) fn comparison(&self) -> Result<Comparison, Error> {
+        let quota = self.quota().map_err(Error::Quota)?;
+        let mut algorithms = Selection::algorithms(&self.algorithm);
+        loop {
+            match Comparison::new(quota, algorithms.clone()) {
+                Ok(comparison) => return Ok(comparison),
+                Err((unfit, error)) if self.algorithm.contains(&Selection::One(unfit)) => {
+                    return Err(Error::Unfit(unfit, error));
+                }
+                Err((unfit, error)) => {
+                    eprintln!("{} left out: {error}", unfit.name());
+                    algorithms.retain(|&algorithm| algorithm != unfit);
+                }
+            }
+        }
     }
 }
 

@@ -11,12 +11,13 @@ use comfy_table::{CellAlignment, LineStyle, Table, TableStyle, presets};
 use serde::Serialize;
 use tollgate::Nanos;
 
+use super::Args;
 use super::comparison::{KeyRecord, Tally, share};
 use super::error::Error;
 use super::figures::{count, counted, percent, span};
 use super::parse::Format;
 use super::policy::Key;
-use super::{Args, Replayed};
+use super::source::Replayed;
 
 /// The name of the exact log in tables and rows.
 const EXACT_LOG: &str = "exact-log";
@@ -56,7 +57,7 @@ pub(super) fn rows(replayed: &Replayed, args: &Args) -> Vec<Row> {
     let quota = comparison.quota();
     let row = |(engine, tally): (&'static str, &Tally)| Row {
         bench: "replay",
-        file: args.file.display().to_string(),
+        file: args.source.file.display().to_string(),
         engine,
         limit: quota.tokens(),
         per_ns: Nanos::from(quota.period()).as_nanos(),
@@ -145,7 +146,7 @@ fn write_summary(text: &mut String, replayed: &Replayed, args: &Args) -> core::f
     let arrivals = comparison.keys().iter().map(KeyRecord::arrivals).sum();
     let every = span(args.policy.per);
 
-    write!(text, "{}: {}", args.file.display(), counted(arrivals, "arrival", "arrivals"))?;
+    write!(text, "{}: {}", args.source.file.display(), counted(arrivals, "arrival", "arrivals"))?;
     if args.policy.key == Key::Each {
         write!(text, " from {}", counted(comparison.keys().len() as u64, "key", "keys"))?;
     }
@@ -183,7 +184,7 @@ fn write_summary(text: &mut String, replayed: &Replayed, args: &Args) -> core::f
 /// Which format and which columns were taken for what.
 fn read_as(replayed: &Replayed, args: &Args) -> String {
     let parser = &replayed.parser;
-    let cost = match (args.cost.as_str(), parser.format(), parser.header()) {
+    let cost = match (args.source.cost.as_str(), parser.format(), parser.header()) {
         ("cost", Some(Format::Csv), None) => "the third field is the cost, 1 where there is none".to_owned(),
         ("cost", _, Some(names)) if names.iter().any(|name| name == "cost") => "column cost is the cost".to_owned(),
         ("cost", _, Some(names)) if names.len() > 2 => {
