@@ -63,6 +63,11 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let zipf = Zipf { arrivals: args.arrivals, keys: args.keys, windows: 10.0 };
     let scenarios = traffic::scenarios(args.seed, zipf);
 
+    // Logs come first, for one that cannot be read ends the run; they are shown last.
+    let web_arrivals = Some(Path::new(WEB_ARRIVALS)).filter(|path| path.exists());
+    let logs = args.file.iter().map(PathBuf::as_path).chain(web_arrivals);
+    let logs = logs.map(|log| Measured::log(log, log_quota)).collect::<Result<Vec<_>, _>>()?;
+
     let mut measured = Vec::new();
     let mut progress = Progress::through_arrivals(scenarios.iter().map(|scenario| scenario.length).sum());
     for scenario in &scenarios {
@@ -70,10 +75,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
         measured.push(Measured::stream(scenario, &mut progress)?);
     }
     progress.finish();
-    let web_arrivals = Some(Path::new(WEB_ARRIVALS)).filter(|path| path.exists());
-    for log in args.file.iter().map(PathBuf::as_path).chain(web_arrivals) {
-        measured.push(Measured::log(log, log_quota)?);
-    }
+    measured.extend(logs);
 
     let unwritable = |path: &Path| {
         let path = path.to_owned();

@@ -68,6 +68,7 @@ fn counter(measured: &[Measured]) -> String {
         "stream",
         "keys",
         "keys\ndenied",
+        "log\ndenies",
         "decisions\ndiffering",
         "net, of\narrivals",
         "as a gauge\nof demand",

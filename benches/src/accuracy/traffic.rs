@@ -73,7 +73,7 @@ pub(super) fn scenarios(seed: u64, zipf: Zipf) -> Vec<Scenario> {
         length: 100_000,
         arrivals: Box::new(move || bursty(&mut Rng::with_seed(seed))),
     });
-    for (name, limit) in [("zipf-100", 100), ("zipf-1000", 1_000), ("zipf-5000", 5_000)] {
+    for (name, limit) in [("zipf-100", 100), ("zipf-1000", 1_000), ("zipf-8000", 8_000)] {
         all.push(Scenario {
             name,
             about: format!("many keys of Zipf popularity, {limit} a minute for each"),

@@ -214,3 +214,89 @@ impl Comparison {
 fn period(quota: Quota) -> u64 {
     Nanos::from(quota.period()).as_nanos()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_mins(1);
+
+    fn all(quota: Quota) -> Comparison {
+        Comparison::new(quota, Algorithm::ALL.to_vec()).unwrap()
+    }
+
+    fn tally(comparison: &Comparison, algorithm: Algorithm) -> &Tally {
+        let place = comparison.algorithms().iter().position(|&one| one == algorithm).unwrap();
+        &comparison.tallies()[place]
+    }
+
+    #[test]
+    fn keys_have_their_own_limiters() {
+        let mut comparison = all(Quota::per(2, MINUTE));
+        for key in [0, 0, 0, 1, 1] {
+            comparison.arrive(key, 1, Nanos::ZERO);
+        }
+        for one in comparison.tallies().iter().chain([comparison.log_tally()]) {
+            assert_eq!((one.admitted, one.denied, one.keys_denied, one.over, one.under), (4, 1, 1, 0, 0));
+            assert_eq!(one.most_in_a_period, 2);
+        }
+        let keys = comparison.keys();
+        assert_eq!((keys[0].arrivals(), keys[0].denied_by_log(), keys[0].denied_by(0)), (3, 1, 1));
+        assert_eq!((keys[1].arrivals(), keys[1].denied_by_log(), keys[1].denied_by(0)), (2, 0, 0));
+        assert_eq!((keys[0].asked().most(), comparison.asked().most()), (3, 5));
+    }
+
+    #[test]
+    fn both_kinds_of_difference() {
+        // Two at the start of a minute, one half a minute later: a token has come back by then, the log's window still holds both.
+        let mut comparison = all(Quota::per(2, MINUTE));
+        for second in [0, 0, 30] {
+            comparison.arrive(0, 1, Nanos::from_secs(second));
+        }
+        let bucket = tally(&comparison, Algorithm::TokenBucket);
+        assert_eq!((bucket.admitted, bucket.over, bucket.under, bucket.most_in_a_period), (3, 1, 0, 3));
+        let window = tally(&comparison, Algorithm::FixedWindow);
+        assert_eq!((window.denied, window.over, window.under), (1, 0, 0));
+        assert_eq!(window.longest_wait, Duration::from_secs(30));
+        assert!((bucket.share_differing() - 1.0 / 3.0).abs() < 1e-12);
+
+        // At 60 s the log has room again, and what the bucket let through at 30 s is now held against it.
+        for _ in 0..2 {
+            comparison.arrive(0, 1, Nanos::from_secs(60));
+        }
+        let bucket = tally(&comparison, Algorithm::TokenBucket);
+        assert_eq!((bucket.admitted, bucket.over, bucket.under), (4, 1, 1));
+    }
+
+    #[test]
+    fn costs_above_the_limit_never_pass() {
+        let mut comparison = all(Quota::per(5, MINUTE));
+        for cost in [6, u64::MAX, 5] {
+            comparison.arrive(0, cost, Nanos::ZERO);
+        }
+        for one in comparison.tallies().iter().chain([comparison.log_tally()]) {
+            assert_eq!((one.admitted, one.denied, one.never, one.most_in_a_period), (1, 2, 2, 5));
+            assert_eq!((one.longest_wait, one.over, one.under), (Duration::ZERO, 0, 0));
+        }
+    }
+
+    #[test]
+    fn time_that_goes_back_mints_nothing() {
+        let mut comparison = all(Quota::per(3, MINUTE));
+        for second in [200, 20, 20, 100, 199] {
+            comparison.arrive(0, 1, Nanos::from_secs(second));
+        }
+        for (one, name) in comparison.tallies().iter().zip(Algorithm::ALL.map(Algorithm::name)) {
+            assert!(one.admitted <= 3, "{name}: {one:?}");
+        }
+        assert_eq!(comparison.log_tally().admitted, 3);
+    }
+
+    #[test]
+    fn a_limit_that_an_algorithm_cannot_hold() {
+        let quota = Quota::per_second(1_000_000);
+        let (algorithm, _) = Comparison::new(quota, Algorithm::ALL.to_vec()).unwrap_err();
+        assert_eq!(algorithm, Algorithm::Packed);
+        assert!(Comparison::new(quota, vec![Algorithm::TokenBucket]).is_ok());
+    }
+}
