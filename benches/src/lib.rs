@@ -3,6 +3,7 @@
 //! `cargo run --release -p tollgate-bench` compares the limiters of this crate with baselines and with other crates.
 //! `benches/PEERS.md` says how each peer is driven.
 
+pub mod accuracy;
 pub mod clock;
 pub mod contention;
 pub mod engine;
@@ -13,6 +14,7 @@ pub mod plan;
 pub mod plot;
 pub mod pool;
 pub mod registry;
+pub mod replay;
 pub mod row;
 pub mod single;
 pub mod stats;
