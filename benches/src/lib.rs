@@ -10,6 +10,7 @@ pub mod instructions;
 pub mod latency;
 pub mod load;
 pub mod markdown;
+pub mod pace;
 pub mod plan;
 pub mod plot;
 pub mod pool;
