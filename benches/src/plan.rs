@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(plan(&["--quick"]).unwrap().time * 4, plan(&[]).unwrap().time);
         let results = plan(&["--seconds", "0"]).unwrap().run(|_, _, length| assert!(length > Duration::ZERO));
         assert!(results.iter().all(|(_, measured)| measured.len() == 1));
-        assert!(plan(&["--seconds", "-1"]).is_err());
+        assert!(plan(&["--seconds=-1"]).is_err());
         assert!(plan(&["--engine", "nothing"]).is_err());
     }
 }
