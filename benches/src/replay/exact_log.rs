@@ -80,5 +80,11 @@ mod tests {
         assert_eq!(log.try_acquire_n_at(1, 0), Ok(()));
         assert_eq!(log.try_acquire_n_at(0, 0), Ok(()));
         assert!(log.try_acquire_n_at(1, 0).is_err());
+
+        // Not even the instant is remembered.
+        let mut log = ExactLog::new(1, 10 * S);
+        assert_eq!(log.try_acquire_n_at(0, 100 * S), Ok(()));
+        assert_eq!(log.try_acquire_n_at(1, 50 * S), Ok(()));
+        assert_eq!(log.try_acquire_n_at(1, 60 * S), Ok(()));
     }
 }
