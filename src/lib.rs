@@ -1,4 +1,36 @@
-//! Lock-free rate limiters for hot paths: every decision is one transition of one atomic word.
+//! Lock-free rate limiters for hot paths: every decision is one transition of one 64-bit atomic word.
+//!
+//! ```
+//! use tollgate::{Quota, TokenBucket};
+//!
+//! // 100 requests per second, at most 20 at once. A plain static: nothing to initialise.
+//! static GATE: TokenBucket = TokenBucket::new(Quota::per_second(100).with_burst(20));
+//!
+//! match GATE.try_acquire() {
+//!     Ok(()) => { /* go ahead */ }
+//!     Err(denied) => println!("come back in {:?}", denied.retry_after()),
+//! }
+//! ```
+//!
+//! # Promises, in this order
+//!
+//! 1. **Strict.** For any two clock readings `s <= t`, a bucket admits at most `burst + rate * (t - s)` with readings in
+//!    `[s, t]`, under any interleaving of threads and with clocks that jump back or disagree. Each algorithm documents
+//!    its own bound.
+//! 2. **Exact.** Rates are fractions and time is absolute: nothing drifts. A hint is exact: refused one nanosecond
+//!    before, admitted at it.
+//! 3. **Fast.** An admission is about one atomic read-modify-write; a refusal writes nothing.
+//!
+//! # Where to start
+//!
+//! * [`Quota`]: how many tokens, how often, how many at once.
+//! * [`TokenBucket`], the usual choice; [`LeakyBucket`], [`PackedTokenBucket`], [`FixedWindow`], [`IntervalBucket`],
+//!   [`SlidingWindowCounter`]; and [`RateLimit`], the trait that all of them have in common.
+//! * [`Denied`] and [`Status`]: what a caller gets back.
+//! * [`Clock`]: where the time comes from. [`ManualClock`] makes tests exact.
+//!
+//! The essays under `docs` say how the algorithms compare, why relaxed atomics are enough, what is verified and how, and
+//! where the limits are.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -10,6 +42,8 @@ pub mod algorithm;
 mod cell;
 mod clock;
 mod decision;
+#[cfg(any(doc, doctest))]
+pub mod docs;
 mod limiter;
 mod nanos;
 mod quota;
@@ -41,3 +75,8 @@ pub use timeline::Hint;
 pub mod loom_support {
     pub use crate::sync::model::loads_as_rmw;
 }
+
+/// The examples in README.md compile and hold.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

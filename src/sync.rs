@@ -18,9 +18,15 @@ macro_rules! const_unless_loom {
 }
 pub(crate) use const_unless_loom;
 
+#[cfg(all(test, not(all(loom, feature = "loom"))))]
+pub(crate) mod injected;
+
 #[cfg(not(all(loom, feature = "loom")))]
 mod real {
+    #[cfg(test)]
+    pub(crate) use super::injected::AtomicU64;
     pub(crate) use core::sync::atomic::Ordering;
+    #[cfg(not(test))]
     pub(crate) use portable_atomic::AtomicU64;
 
     /// Bounded exponential backoff: a few processor pauses, twice as many after each lost race, never a system call.

@@ -1,30 +1,48 @@
-//! The benchmark harness.
+//! The command line of the benchmark harness.
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use tollgate_bench::{accuracy, replay};
+use tollgate_bench::plan::Options;
+use tollgate_bench::{accuracy, clock, contention, instructions, latency, replay};
 
+/// Compares rate limiters. Without a command: `contention`, for less than 30 seconds.
 #[derive(Debug, Parser)]
+#[command(version, args_conflicts_with_subcommands = true)]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+    #[command(flatten)]
+    options: Options,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Throughput of threads that share one limiter
+    Contention(Options),
+    /// Time of single calls: median, tail and worst
+    Latency(Options),
+    /// What one reading of each clock costs
+    Clock(Options),
+    /// Machine instructions for each call, held against what is recorded; needs valgrind
+    Instructions(instructions::Options),
     Accuracy(accuracy::Args),
     Replay(replay::Args),
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
-        Command::Accuracy(args) => accuracy::run(&args),
-        Command::Replay(args) => replay::run(&args),
+    let cli = Cli::parse();
+    let result = match cli.command.unwrap_or(Command::Contention(cli.options)) {
+        Command::Contention(options) => contention::command(&options),
+        Command::Latency(options) => latency::command(&options),
+        Command::Clock(options) => clock::command(&options),
+        Command::Instructions(options) => instructions::command(&options),
+        Command::Accuracy(args) => accuracy::run(&args).map_err(|error| error.to_string()),
+        Command::Replay(args) => replay::run(&args).map_err(|error| error.to_string()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
+        Err(message) => {
+            eprintln!("error: {message}");
             ExitCode::FAILURE
         }
     }

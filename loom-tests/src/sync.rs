@@ -6,9 +6,13 @@
 pub use std::sync::Arc;
 
 #[cfg(loom)]
+pub use loom::thread_local;
+#[cfg(loom)]
 pub use model::{AtomicBool, AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence, yield_now};
 #[cfg(not(loom))]
 pub use real::{AtomicBool, AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence, yield_now};
+#[cfg(not(loom))]
+pub use std::thread_local;
 
 #[cfg(loom)]
 pub(crate) use model::loads_as_rmw;
