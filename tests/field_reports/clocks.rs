@@ -4,7 +4,9 @@ use crate::subject::{Kind, Pair};
 use core::time::Duration;
 use std::thread;
 use tollgate::testing::trace::{Admission, worst_window};
-use tollgate::{Clock, CoarseClock, ManualClock, Monotone, Nanos, PackedTokenBucket, Quota, TokenBucket};
+use tollgate::{
+    Clock, CoarseClock, IntervalBucket, ManualClock, Monotone, Nanos, PackedTokenBucket, Quota, TokenBucket,
+};
 
 #[test]
 fn k1_alternating_readings_mint_nothing() {
@@ -152,6 +154,20 @@ fn k4_a_limiter_made_late_starts_at_its_chosen_level() {
     }
     check!(TokenBucket<ManualClock>);
     check!(PackedTokenBucket<ManualClock>);
+}
+
+#[test]
+fn k4_an_interval_bucket_made_late_holds_its_chosen_level_until_the_tick() {
+    for initial in [0, 3, 10] {
+        let clock = ManualClock::starting_at(Nanos::from_millis(3_600_150));
+        let bucket = IntervalBucket::with_clock(Quota::per(10, Duration::from_millis(200)), clock.clone());
+        let bucket = bucket.with_initial(initial);
+        assert_eq!(bucket.try_acquire_up_to(u64::MAX), initial);
+        clock.set(Nanos(3_600_199_999_999));
+        assert_eq!(bucket.try_acquire_up_to(u64::MAX), 0);
+        clock.set(Nanos::from_millis(3_600_200));
+        assert_eq!(bucket.try_acquire_up_to(u64::MAX), 10);
+    }
 }
 
 #[test]

@@ -130,6 +130,30 @@ impl Pair {
         Ok(Self { kind, quota, limiter, model: kind.model(quota), clock, now: Nanos::ZERO })
     }
 
+    /// A pair made at `at` that holds `tokens`, or the most it can hold. Sliding counters always start full.
+    pub(crate) fn holding(tokens: u64, kind: Kind, quota: Quota, at: Nanos) -> Result<Self, QuotaError> {
+        let mut pair = Self::new(kind, quota)?;
+        pair.set(at);
+        let tokens = tokens.min(kind.capacity(quota));
+        let (limit, clock) = (kind.capacity(quota), pair.clock.clone());
+        match kind {
+            Kind::TokenBucket => {
+                pair.limiter = Box::new(TokenBucket::with_clock(quota, clock).with_initial(tokens));
+                pair.model = Box::new(reference::TokenBucket::holding(tokens, quota, at));
+            }
+            Kind::PackedTokenBucket => {
+                pair.limiter = Box::new(PackedTokenBucket::with_clock(quota, clock).with_initial(tokens));
+                pair.model = Box::new(reference::TokenBucket::holding(tokens, quota, at));
+            }
+            Kind::FixedWindow => {
+                pair.limiter = Box::new(FixedWindow::with_clock(quota, clock).with_initial(tokens));
+                pair.model.charge(limit - tokens, at);
+            }
+            Kind::SlidingWindowCounter => {}
+        }
+        Ok(pair)
+    }
+
     pub(crate) fn now(&self) -> Nanos {
         self.now
     }
