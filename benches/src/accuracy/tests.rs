@@ -19,6 +19,7 @@ fn what_a_boundary_attack_lets_through() {
     assert_eq!(measured.tally(Algorithm::TokenBucket).unwrap().admitted, 101);
     for algorithm in Algorithm::ALL {
         let tally = measured.tally(algorithm).unwrap();
+        assert!(algorithm != Algorithm::SlidingLog || tally.admitted == 100);
         assert_eq!((tally.over, tally.under), (tally.admitted - 100, 0), "{}", algorithm.name());
         assert_eq!(tally.most_in_a_period, tally.admitted, "{}", algorithm.name());
     }
@@ -40,6 +41,7 @@ fn the_log_keeps_every_window_and_the_others_keep_theirs() {
         let measured = measure(name);
         let most = |algorithm| measured.tally(algorithm).unwrap().most_in_a_period;
         assert_eq!(measured.comparison.log_tally().most_in_a_period, 100, "{name}");
+        assert_eq!(measured.tally(Algorithm::SlidingLog), Some(measured.comparison.log_tally()), "{name}");
         for algorithm in Algorithm::ALL {
             assert!(most(algorithm) <= 201, "{name}: {} admitted {}", algorithm.name(), most(algorithm));
         }
