@@ -10,7 +10,7 @@ use super::peak::Peak;
 
 /// The most memory that the library's sliding logs may take together, in bytes: they need 8 for each key and unit of
 /// limit, used or not.
-pub(crate) const LOG_MEMORY: u64 = 1 << 30;
+pub(crate) const LOG_MEMORY: u64 = 512 << 20;
 
 /// What one algorithm did with the arrivals so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
