@@ -65,6 +65,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         #[test]
         fn spurious_failures_change_neither_outcomes_nor_the_number_of_writes(patterns: Vec<u64>) {
             let cell = StateCell::new(0);
