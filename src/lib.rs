@@ -52,6 +52,7 @@ mod sync;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod timeline;
+mod window_log;
 
 #[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]
 pub use clock::CoarseClock;
@@ -68,6 +69,7 @@ pub use nanos::Nanos;
 pub use quota::{Quota, QuotaError};
 pub use rate_limit::RateLimit;
 pub use timeline::Hint;
+pub use window_log::SlidingWindowLog;
 
 /// What model checks need to steer.
 #[cfg(all(loom, feature = "loom"))]

@@ -46,7 +46,7 @@ pub(crate) fn fitted(kind: Kind, quota: Quota) -> Pair {
             return fitted(kind, Quota::per(1, quota.period()).with_burst(quota.burst()));
         }
         Err(QuotaError::LimitTooLarge { largest }) if kind == Kind::PackedTokenBucket => quota.with_burst(largest),
-        Err(QuotaError::LimitTooLarge { largest }) => Quota::per(largest, quota.period()),
+        Err(QuotaError::LimitTooLarge { largest }) => Quota::try_new(largest, quota.period(), 1).unwrap(),
         Err(other) => panic!("{other}"),
     };
     Pair::new(kind, fitted).expect("the largest limit that fits fits")

@@ -33,7 +33,8 @@ use self::source::Source;
 /// FILE is CSV with the fields `t_ms,key[,cost]`, or in the Common or Combined Log Format of web servers. `t_ms` is in
 /// milliseconds from any origin. A first line of names is taken as a header: the first column is then the time, the
 /// second the key, and the one named `cost` the cost, wherever it stands; a third column of another name is no cost.
-/// Lines that cannot be read are reported and skipped.
+/// Lines that cannot be read are reported and skipped. The file is read as a stream; memory goes by the number of keys,
+/// about 1 kB for each with one algorithm and 2.5 kB with all.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     #[command(flatten)]

@@ -65,6 +65,7 @@ mod tests {
         assert_eq!(peak(10 * S, &[]), (0, 0));
         assert_eq!(peak(10 * S, &[(0, 1), (9 * S, 2), (10 * S, 1), (30 * S, 3)]), (3, 9 * S));
         assert_eq!(peak(10 * S, &[(0, 1), (10 * S - 1, 2), (10 * S, 4)]), (6, 10 * S));
+        assert_eq!(peak(60 * S, &[(1, 1), (60 * S, 1)]), (2, 60 * S));
     }
 
     /// Two arrivals a whole window apart are never in one window, and two that are a little closer always are, whatever the grain.

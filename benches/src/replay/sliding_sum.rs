@@ -20,7 +20,7 @@ impl SlidingSum {
     }
 
     /// Drops what has left the window that ends at `now`, and returns the sum of what is in it.
-    pub(crate) fn at(&mut self, now: u64) -> u64 {
+    fn at(&mut self, now: u64) -> u64 {
         let now = self.clamp(now);
         while let Some(&(then, amount)) = self.entries.front() {
             if now - then < self.window {
@@ -42,18 +42,6 @@ impl SlidingSum {
         }
         self.sum += amount;
         self.sum
-    }
-
-    /// The first instant at which no more than `target` is left in the window, if nothing is added.
-    pub(crate) fn instant_at_most(&self, target: u64) -> Option<u64> {
-        let mut sum = self.sum;
-        for &(then, amount) in &self.entries {
-            sum -= amount;
-            if sum <= target {
-                return then.checked_add(self.window);
-            }
-        }
-        None
     }
 
     fn clamp(&self, now: u64) -> u64 {

@@ -82,6 +82,10 @@ mod tests {
         let instants = [130_000, 125_000, 110_000, 125_000, 130_000].map(|t_ms| base.instant(t_ms).unwrap().as_nanos());
         assert_eq!(instants.map(|nanos| nanos / 1_000_000_000), [10, 5, 0, 5, 10]);
         assert_eq!(base.out_of_order(), 3);
+
+        let mut base = Timebase::new(MINUTE);
+        assert_eq!([120_000, 119_000].map(|t_ms| base.instant(t_ms)), [Ok(Nanos::ZERO); 2]);
+        assert_eq!(base.out_of_order(), 1);
     }
 
     #[test]

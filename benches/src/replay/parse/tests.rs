@@ -152,6 +152,7 @@ fn odd_but_readable_log_lines() {
         COMMON.replace("frank", "John Doe"),
         COMMON.replace("/apache_pb.gif", r#"/a\" 404 1"#),
         COMMON.replace("/apache_pb.gif", r#"/"odd"/x"#),
+        COMMON.replace(" HTTP/1.0", r"\\"),
         COMMON.replace("GET /apache_pb.gif HTTP/1.0", "-"),
         COMMON.replace("GET /apache_pb.gif HTTP/1.0", ""),
         COMMON.replace("Oct", "oct"),
