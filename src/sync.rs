@@ -28,6 +28,8 @@ mod real {
     pub(crate) use core::sync::atomic::Ordering;
     #[cfg(not(test))]
     pub(crate) use portable_atomic::AtomicU64;
+    #[cfg(test)]
+    pub(super) use portable_atomic::AtomicU64 as Native;
 
     /// Bounded exponential backoff: a few processor pauses, twice as many after each lost race, never a system call.
     ///
