@@ -10,6 +10,7 @@ pub mod algorithm;
 mod cell;
 mod clock;
 mod decision;
+pub mod keyed;
 mod limiter;
 mod nanos;
 mod quota;
@@ -25,6 +26,7 @@ pub use clock::{Clock, ManualClock, Monotone};
 #[cfg(feature = "std")]
 pub use clock::{DefaultClock, MonotonicClock};
 pub use decision::{Denied, Status};
+pub use keyed::{ClientKey, KeyedError, KeyedLimiter};
 pub use limiter::{
     FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, RateLimiter, SlidingWindowCounter, TokenBucket,
 };
@@ -38,4 +40,9 @@ pub use timeline::Hint;
 #[doc(hidden)]
 pub mod loom_support {
     pub use crate::sync::model::loads_as_rmw;
+
+    /// The lines of a keyed limiter's table where a key of this hash may live.
+    pub fn lines_of_key(hash: u64, lines: u32) -> [usize; 3] {
+        crate::keyed::lines_of_key(hash, lines)
+    }
 }

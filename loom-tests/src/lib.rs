@@ -21,6 +21,7 @@
 
 mod bound;
 mod explore;
+pub mod keyed;
 mod sequential;
 pub mod sync;
 
