@@ -44,6 +44,7 @@ mod clock;
 mod decision;
 #[cfg(any(doc, doctest))]
 pub mod docs;
+pub mod keyed;
 mod limiter;
 mod nanos;
 mod quota;
@@ -62,6 +63,7 @@ pub use clock::{Clock, ManualClock, Monotone};
 #[cfg(feature = "std")]
 pub use clock::{DefaultClock, MonotonicClock};
 pub use decision::{Denied, Status};
+pub use keyed::{ClientKey, KeyedError, KeyedLimiter};
 pub use limiter::{
     FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, RateLimiter, SlidingWindowCounter, TokenBucket,
 };
@@ -76,6 +78,11 @@ pub use window_log::SlidingWindowLog;
 #[doc(hidden)]
 pub mod loom_support {
     pub use crate::sync::model::loads_as_rmw;
+
+    /// The lines of a keyed limiter's table where a key of this hash may live.
+    pub fn lines_of_key(hash: u64, lines: u32) -> [usize; 3] {
+        crate::keyed::lines_of_key(hash, lines)
+    }
 }
 
 /// The examples in README.md compile and hold.
