@@ -213,6 +213,8 @@ pub enum QuotaError {
         /// The largest limit (or burst) that fits at this rate; 0 if none does.
         largest: u64,
     },
+    /// A sharded limiter without any shards.
+    ZeroShards,
     /// More initial tokens than the limiter can hold.
     InitialTooLarge {
         /// The most that it can hold.
@@ -231,6 +233,7 @@ impl QuotaError {
             Self::RateTooHigh { .. } => "the rate is too high for a 64-bit word to last 73 years",
             Self::BurstTooLarge { .. } => "the burst is too large for a 64-bit word to last 73 years",
             Self::LimitTooLarge { .. } => "the limit is too large for a packed word to last 30 years",
+            Self::ZeroShards => "a sharded limiter needs at least one shard",
             Self::InitialTooLarge { .. } => "more initial tokens than the limiter can hold",
         }
     }
@@ -246,7 +249,7 @@ impl fmt::Display for QuotaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.reason())?;
         match self {
-            Self::ZeroTokens | Self::ZeroPeriod | Self::ZeroBurst => Ok(()),
+            Self::ZeroTokens | Self::ZeroPeriod | Self::ZeroBurst | Self::ZeroShards => Ok(()),
             Self::PeriodTooLong { longest } => {
                 let seconds = longest.as_secs();
                 write!(f, ": at most {seconds} seconds ({} years) can be told apart", seconds / 31_557_600)
