@@ -49,6 +49,7 @@ mod limiter;
 mod nanos;
 mod quota;
 mod rate_limit;
+mod sharded;
 mod sync;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -70,13 +71,20 @@ pub use limiter::{
 pub use nanos::Nanos;
 pub use quota::{Quota, QuotaError};
 pub use rate_limit::RateLimit;
+pub use sharded::{Handle, ShardedTokenBucket};
 pub use timeline::Hint;
 pub use window_log::SlidingWindowLog;
+
+/// The pure steps over a sharded limiter's slots, for model checks.
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub use sharded::Word as SlotWord;
 
 /// What model checks need to steer.
 #[cfg(all(loom, feature = "loom"))]
 #[doc(hidden)]
 pub mod loom_support {
+    pub use crate::sharded::set_index as set_shard;
     pub use crate::sync::model::loads_as_rmw;
 
     /// The lines of a keyed limiter's table where a key of this hash may live.
