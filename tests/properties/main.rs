@@ -77,6 +77,11 @@ proptest! {
     }
 
     #[test]
+    fn the_sliding_window_log_is_its_model(quota in quotas(), steps in schedules(2, 0)) {
+        follow(Kind::SlidingWindowLog, quota, &steps);
+    }
+
+    #[test]
     fn the_sliding_window_counter_is_its_model(quota in quotas(), steps in schedules(2, 1)) {
         follow(Kind::SlidingWindowCounter, quota, &steps);
     }
