@@ -57,3 +57,118 @@ impl StateCell {
         }
     }
 }
+
+#[cfg(all(test, not(all(loom, feature = "loom"))))]
+mod tests {
+    use super::*;
+    use crate::sync::injected::{counting_writes, fail_weak};
+    use proptest::prelude::*;
+    use std::thread;
+    use std::vec::Vec;
+
+    /// Counts up to `limit`.
+    fn below(limit: u64) -> impl Fn(u64) -> Result<(u64, u64), &'static str> {
+        move |word| if word < limit { Ok((word + 1, word)) } else { Err("full") }
+    }
+
+    /// What another thread might do meanwhile.
+    fn set(cell: &StateCell, word: u64) {
+        cell.update(|_| Ok::<_, ()>((word, ()))).unwrap();
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn spurious_failures_change_neither_outcomes_nor_the_number_of_writes(patterns: Vec<u64>) {
+            let cell = StateCell::new(0);
+            for (calls, pattern) in (0..).zip(patterns) {
+                let mut steps = 0;
+                fail_weak(pattern);
+                let (outcome, writes) = counting_writes(|| {
+                    cell.update(|word| {
+                        steps += 1;
+                        below(5)(word)
+                    })
+                });
+                let failures = pattern.trailing_ones();
+                if calls < 5 {
+                    prop_assert_eq!((outcome, writes, steps), (Ok(calls), 1, failures + 1));
+                } else {
+                    prop_assert_eq!((outcome, writes, steps), (Err("full"), 0, 1));
+                }
+                prop_assert_eq!(cell.load(), 5.min(calls + 1));
+            }
+            fail_weak(0);
+        }
+    }
+
+    #[test]
+    fn the_limit_is_checked_again_after_a_failure_that_hid_a_change() {
+        // Between the spurious failure and the retry, another thread takes the last place.
+        let cell = StateCell::new(4);
+        let mut calls = 0;
+        let outcome = cell.update(|word| {
+            calls += 1;
+            if calls == 1 {
+                set(&cell, 5);
+                fail_weak(1);
+            }
+            below(5)(word)
+        });
+        assert_eq!((outcome, calls, cell.load()), (Err("full"), 2, 5));
+    }
+
+    #[test]
+    fn the_limit_is_checked_again_after_every_failure() {
+        // The word is another each time that it is looked at, and in the end the place is taken.
+        let cell = StateCell::new(4);
+        let mut words = Vec::new();
+        let outcome = cell.update(|word| {
+            words.push(word);
+            let (next, fails) = [(3, 1), (2, 1), (5, 0), (5, 0)][words.len() - 1];
+            set(&cell, next);
+            fail_weak(fails);
+            below(5)(word)
+        });
+        assert_eq!((outcome, words.as_slice(), cell.load()), (Err("full"), &[4, 3, 2, 5][..], 5));
+    }
+
+    #[test]
+    fn a_refusal_and_an_unchanged_word_write_nothing() {
+        let cell = StateCell::new(5);
+        assert_eq!(counting_writes(|| cell.update(below(5))), (Err("full"), 0));
+        assert_eq!(counting_writes(|| cell.update(|word| Ok::<_, ()>((word, "same")))), (Ok("same"), 0));
+        assert_eq!(counting_writes(|| cell.load()), (5, 0));
+    }
+
+    #[test]
+    fn threads_that_fail_at_random_admit_exactly_the_limit() {
+        const LIMIT: u64 = 20_000;
+        let cell = StateCell::new(0);
+        let admitted = thread::scope(|scope| {
+            let threads: Vec<_> = (1..=4_u64)
+                .map(|seed| {
+                    let cell = &cell;
+                    scope.spawn(move || {
+                        let mut random = seed;
+                        let (mut admitted, mut writes) = (0, 0);
+                        for _ in 0..LIMIT {
+                            random ^= random << 13;
+                            random ^= random >> 7;
+                            random ^= random << 17;
+                            fail_weak(random);
+                            let (outcome, written) = counting_writes(|| cell.update(below(LIMIT)));
+                            admitted += u64::from(outcome.is_ok());
+                            writes += u64::from(written);
+                        }
+                        assert_eq!(writes, admitted);
+                        admitted
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum::<u64>()
+        });
+        assert_eq!((admitted, cell.load()), (LIMIT, LIMIT));
+    }
+}

@@ -1,4 +1,36 @@
-//! Lock-free rate limiters for hot paths: every decision is one transition of one atomic word.
+//! Lock-free rate limiters for hot paths: every decision is one transition of one 64-bit atomic word.
+//!
+//! ```
+//! use tollgate::{Quota, TokenBucket};
+//!
+//! // 100 requests per second, at most 20 at once. A plain static: nothing to initialise.
+//! static GATE: TokenBucket = TokenBucket::new(Quota::per_second(100).with_burst(20));
+//!
+//! match GATE.try_acquire() {
+//!     Ok(()) => { /* go ahead */ }
+//!     Err(denied) => println!("come back in {:?}", denied.retry_after()),
+//! }
+//! ```
+//!
+//! # Promises, in this order
+//!
+//! 1. **Strict.** For any two clock readings `s <= t`, a bucket admits at most `burst + rate * (t - s)` with readings in
+//!    `[s, t]`, under any interleaving of threads and with clocks that jump back or disagree. Each algorithm documents
+//!    its own bound.
+//! 2. **Exact.** Rates are fractions and time is absolute: nothing drifts. A hint is exact: refused one nanosecond
+//!    before, admitted at it.
+//! 3. **Fast.** An admission is about one atomic read-modify-write; a refusal writes nothing.
+//!
+//! # Where to start
+//!
+//! * [`Quota`]: how many tokens, how often, how many at once.
+//! * [`TokenBucket`], the usual choice; [`LeakyBucket`], [`PackedTokenBucket`], [`FixedWindow`], [`IntervalBucket`],
+//!   [`SlidingWindowCounter`]; and [`RateLimit`], the trait that all of them have in common.
+//! * [`Denied`] and [`Status`]: what a caller gets back.
+//! * [`Clock`]: where the time comes from. [`ManualClock`] makes tests exact.
+//!
+//! The essays under `docs` say how the algorithms compare, why relaxed atomics are enough, what is verified and how, and
+//! where the limits are.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -10,6 +42,9 @@ pub mod algorithm;
 mod cell;
 mod clock;
 mod decision;
+#[cfg(any(doc, doctest))]
+pub mod docs;
+pub mod keyed;
 mod limiter;
 mod nanos;
 mod quota;
@@ -19,6 +54,7 @@ mod sync;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod timeline;
+mod window_log;
 
 #[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]
 pub use clock::CoarseClock;
@@ -28,6 +64,7 @@ pub use clock::{Clock, ManualClock, Monotone};
 #[cfg(feature = "std")]
 pub use clock::{DefaultClock, MonotonicClock};
 pub use decision::{Denied, Status};
+pub use keyed::{ClientKey, KeyedError, KeyedLimiter};
 pub use limiter::{
     FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, RateLimiter, SlidingWindowCounter, TokenBucket,
 };
@@ -36,6 +73,7 @@ pub use quota::{Quota, QuotaError};
 pub use rate_limit::RateLimit;
 pub use sharded::{Handle, ShardedTokenBucket};
 pub use timeline::Hint;
+pub use window_log::SlidingWindowLog;
 
 /// The pure steps over a sharded limiter's slots, for model checks.
 #[cfg(feature = "testing")]
@@ -48,4 +86,14 @@ pub use sharded::Word as SlotWord;
 pub mod loom_support {
     pub use crate::sharded::set_index as set_shard;
     pub use crate::sync::model::loads_as_rmw;
+
+    /// The lines of a keyed limiter's table where a key of this hash may live.
+    pub fn lines_of_key(hash: u64, lines: u32) -> [usize; 3] {
+        crate::keyed::lines_of_key(hash, lines)
+    }
 }
+
+/// The examples in README.md compile and hold.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

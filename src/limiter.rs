@@ -253,9 +253,9 @@ macro_rules! constructors {
 
 /// The default clock has no state: it can be written in a constant.
 #[cfg(feature = "quanta")]
-const DEFAULT_CLOCK: DefaultClock = crate::clock::QuantaClock;
+pub(crate) const DEFAULT_CLOCK: DefaultClock = crate::clock::QuantaClock;
 #[cfg(all(feature = "std", not(feature = "quanta")))]
-const DEFAULT_CLOCK: DefaultClock = crate::clock::MonotonicClock;
+pub(crate) const DEFAULT_CLOCK: DefaultClock = crate::clock::MonotonicClock;
 
 constructors!(Gcra, |quota| Ok(Gcra::new(quota)), |_gcra| Gcra::FRESH);
 constructors!(Packed, |quota| Packed::try_new(quota), |packed| packed.fresh());

@@ -213,6 +213,16 @@ pub enum QuotaError {
         /// The largest limit (or burst) that fits at this rate; 0 if none does.
         largest: u64,
     },
+    /// A sliding window log cannot have this many slots.
+    LogTooLong {
+        /// The largest limit.
+        largest: u64,
+    },
+    /// The memory for a sliding window log cannot be had.
+    OutOfMemory {
+        /// How much it needs, in bytes.
+        bytes: u64,
+    },
     /// A sharded limiter without any shards.
     ZeroShards,
     /// More initial tokens than the limiter can hold.
@@ -233,6 +243,8 @@ impl QuotaError {
             Self::RateTooHigh { .. } => "the rate is too high for a 64-bit word to last 73 years",
             Self::BurstTooLarge { .. } => "the burst is too large for a 64-bit word to last 73 years",
             Self::LimitTooLarge { .. } => "the limit is too large for a packed word to last 30 years",
+            Self::LogTooLong { .. } => "the limit is too large for a log with a slot for each unit",
+            Self::OutOfMemory { .. } => "there is no memory for a log with a slot for each unit of the limit",
             Self::ZeroShards => "a sharded limiter needs at least one shard",
             Self::InitialTooLarge { .. } => "more initial tokens than the limiter can hold",
         }
@@ -258,7 +270,8 @@ impl fmt::Display for QuotaError {
             Self::BurstTooLarge { largest } | Self::LimitTooLarge { largest } => {
                 write!(f, ": at most {largest} at this rate")
             }
-            Self::InitialTooLarge { largest } => write!(f, ": at most {largest}"),
+            Self::LogTooLong { largest } | Self::InitialTooLarge { largest } => write!(f, ": at most {largest}"),
+            Self::OutOfMemory { bytes } => write!(f, ": it needs {bytes} bytes"),
         }
     }
 }

@@ -217,6 +217,12 @@ pub struct Hint {
 }
 
 impl Hint {
+    /// A call refused at `now` that would be admitted at `due`.
+    #[inline]
+    pub(crate) const fn at(due: Nanos, now: Nanos) -> Self {
+        Self { position: due.0, tokens: 1, unit: 1, period: 1, start: Nanos::ZERO, now }
+    }
+
     /// The first instant, on the limiter's clock, at which the refused call would be admitted.
     ///
     /// With `x` for the position to reach and `r = tokens * unit / period` it is `ceil(x / r)`: the inverse of the

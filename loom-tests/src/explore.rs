@@ -24,7 +24,7 @@ struct Tally {
 /// interleavings of plain loads that it takes for redundant. `preemption_bound` is how many times in one execution a
 /// thread may be interrupted where it could have gone on; `None` explores all.
 ///
-/// Without loom, the body runs a few thousand times on real threads.
+/// Without loom, the body runs a thousand times on real threads.
 ///
 /// # Panics
 ///
@@ -114,6 +114,6 @@ fn in_every_way(preemption_bound: Option<usize>, body: &Arc<impl Fn() + Send + S
 
 #[cfg(not(loom))]
 fn in_every_way(_preemption_bound: Option<usize>, body: &Arc<impl Fn() + Send + Sync + 'static>) -> Vec<Tally> {
-    const RUNS: u32 = if cfg!(miri) { 10 } else { 2_000 };
+    const RUNS: u32 = if cfg!(miri) { 10 } else { 1_000 };
     vec![tally("on real threads", body, |counted| (0..RUNS).for_each(|_| counted()))]
 }

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p tollgate-loom --release    every interleaving, by loom
-//! cargo test -p tollgate-loom                                     a few thousand runs on real threads
+//! cargo test -p tollgate-loom                                     a thousand runs on real threads
 //! ```
 //!
 //! Each protocol has *broken twins*: the same body over a protocol with one rule removed, which [`must_fail`]. A check
@@ -20,7 +20,9 @@
 //!    never at a limit of time or count: loom lets a model that is cut short *pass*.
 
 mod bound;
+pub mod cell;
 mod explore;
+pub mod keyed;
 mod sequential;
 pub mod sync;
 

@@ -6,9 +6,13 @@
 pub use std::sync::Arc;
 
 #[cfg(loom)]
+pub use loom::thread_local;
+#[cfg(loom)]
 pub use model::{AtomicBool, AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence, yield_now};
 #[cfg(not(loom))]
 pub use real::{AtomicBool, AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence, yield_now};
+#[cfg(not(loom))]
+pub use std::thread_local;
 
 #[cfg(loom)]
 pub(crate) use model::loads_as_rmw;
@@ -129,6 +133,12 @@ mod model {
                 /// The value, by a load or by a read-modify-write that changes nothing.
                 pub fn load(&self, order: Ordering) -> $value {
                     if LOADS_AS_RMW.get() { self.0.$keep($nothing, order) } else { self.0.load(order) }
+                }
+
+                /// Stores `value`. Where loads are read-modify-writes, so are stores: loom would not order a plain store
+                /// after one that has read the value before.
+                pub fn store(&self, value: $value, order: Ordering) {
+                    if LOADS_AS_RMW.get() { let _ = self.0.swap(value, order); } else { self.0.store(value, order) }
                 }
             }
 

@@ -10,7 +10,7 @@ fn split_add(word: &AtomicU64, n: u64) {
 
 fn sum_of_two(add: fn(&AtomicU64, u64)) {
     let word = Arc::new(AtomicU64::new(0));
-    race(&word, [1, 2], move |word, n| add(word, n));
+    race(&word, [1, 2], add);
     assert_eq!(word.load(Relaxed), 3, "lost update");
 }
 

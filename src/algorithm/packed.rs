@@ -13,12 +13,14 @@ use core::time::Duration;
 /// LAYOUT      | stamp: the other bits | tokens: as many bits as the burst needs |
 /// rule 1      refills(now) = floor(now * rate): whole tokens due since the clock's origin
 /// rule 2      at a reading with refills(now) > stamp: tokens = min(burst, tokens + refills(now) - stamp),
-///             stamp = refills(now); at any other reading no time has passed
-/// rule 3      admit n iff n <= tokens; then tokens -= n
+///             stamp = refills(now)
+/// rule 3      admit n iff n <= tokens - lag; then tokens -= n. Here lag = stamp - refills(now) where the reading is
+///             older than the stamp, else 0: tokens that fell due after a reading are not there for it
 /// ```
 ///
-/// The stamp counts whole refills, so it moves by whole refills only and the remainder of time is never lost. Bound: the
-/// token bucket's, plus at most one token, since a full bucket is clamped on a whole token.
+/// The stamp counts whole refills, so it moves by whole refills only and the remainder of time is never lost. A refund
+/// on an older reading counts at the stamp. Bound: the token bucket's, plus at most one token, since a full bucket is
+/// clamped on a whole token.
 ///
 /// What the encoding costs is room. The stamp must not wrap for 30 years, so `rate * burst` can be about 1.9e10 at most
 /// (rate in tokens per second); more is a [`LimitTooLarge`](QuotaError::LimitTooLarge) error. It is here to compare
@@ -50,16 +52,27 @@ impl Packed {
         if self.0.timeline.is_free() { 0 } else { self.0.limit() }
     }
 
-    /// Stamp and tokens, brought up to `now` by rule 2.
+    /// The word as of `now`.
     #[inline]
-    fn refilled(&self, word: u64, now: Nanos) -> (u64, u64) {
+    fn view(&self, word: u64, now: Nanos) -> View {
         let (stamp, tokens) = self.0.split(word);
         let refills = self.0.position(now);
-        if refills <= stamp {
-            return (stamp, tokens);
+        match refills.checked_sub(stamp) {
+            Some(passed) => {
+                let tokens = tokens.saturating_add(passed).min(self.0.limit());
+                View { stamp: refills, tokens, spendable: tokens }
+            }
+            None => View { stamp, tokens, spendable: tokens.saturating_sub(stamp - refills) },
         }
-        (refills, tokens.saturating_add(refills - stamp).min(self.0.limit()))
     }
+}
+
+/// A word brought up to some instant by rule 2.
+struct View {
+    stamp: u64,
+    tokens: u64,
+    /// What rule 3 lets a call take.
+    spendable: u64,
 }
 
 impl sealed::Sealed for Packed {}
@@ -73,11 +86,12 @@ impl Algorithm for Packed {
         if n > self.0.limit() {
             return Err(Denied::ExceedsBurst { cost: n, max_cost: self.0.limit() });
         }
-        let (stamp, tokens) = self.refilled(word, now);
-        if n <= tokens {
+        let View { stamp, tokens, spendable } = self.view(word, now);
+        if n <= spendable {
             Ok(self.0.join(stamp, tokens - n))
         } else {
-            Err(Denied::TryAfter(self.0.timeline.hint(stamp + (n - tokens), now)))
+            // Refused, so stamp + n > refills(now) + tokens: the subtraction cannot wrap.
+            Err(Denied::TryAfter(self.0.timeline.hint(stamp + n - tokens, now)))
         }
     }
 
@@ -86,18 +100,21 @@ impl Algorithm for Packed {
         if self.0.timeline.is_free() {
             return word;
         }
-        let (stamp, tokens) = self.refilled(word, now);
+        let View { stamp, tokens, .. } = self.view(word, now);
+        if n == 0 || tokens == self.0.limit() {
+            return word; // and no later stamp, which would hide tokens from an older reading
+        }
         self.0.join(stamp, tokens.saturating_add(n).min(self.0.limit()))
     }
 
     #[inline]
     fn available(&self, word: u64, now: Nanos) -> u64 {
-        if self.0.timeline.is_free() { u64::MAX } else { self.refilled(word, now).1 }
+        if self.0.timeline.is_free() { u64::MAX } else { self.view(word, now).spendable }
     }
 
     fn reset_after(&self, word: u64, now: Nanos) -> Duration {
-        let (stamp, tokens) = self.refilled(word, now);
-        if self.0.timeline.is_free() || tokens == self.0.limit() {
+        let View { stamp, tokens, spendable } = self.view(word, now);
+        if self.0.timeline.is_free() || spendable == self.0.limit() {
             return Duration::ZERO;
         }
         self.0.timeline.hint(stamp + (self.0.limit() - tokens), now).retry_after()
@@ -122,5 +139,47 @@ impl Bucket for Packed {
             return 0;
         }
         self.0.join(self.0.position(now), tokens.min(self.0.limit()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Gcra;
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_refund_to_a_full_bucket_leaves_no_trace() {
+        let bucket = Packed::try_new(Quota::per_second(10)).unwrap();
+        for n in [0, 1, u64::MAX] {
+            assert_eq!(bucket.refund(bucket.fresh(), n, Nanos::from_secs(7)), bucket.fresh());
+        }
+        let word = bucket.acquire(bucket.fresh(), 4, Nanos::from_secs(7)).unwrap();
+        assert_eq!(bucket.refund(word, 0, Nanos::from_millis(7_100)), word);
+        assert_eq!(bucket.available(bucket.refund(word, 3, Nanos::from_secs(7)), Nanos::from_secs(7)), 9);
+        assert_eq!(bucket.available(bucket.refund(word, u64::MAX, Nanos::from_secs(7)), Nanos::from_secs(7)), 10);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
+
+        /// At readings on whole tokens the two encodings of a token bucket decide alike, whatever the order of the
+        /// readings: the packed one is as strict with late readings as the other.
+        #[test]
+        fn on_whole_tokens_it_decides_as_gcra_does(calls in prop::collection::vec((0..12u64, 0..7u64), 1..40)) {
+            let quota = Quota::per(2, Duration::from_nanos(16)).with_burst(5);
+            let (packed, gcra) = (Packed::try_new(quota).unwrap(), Gcra::new(quota));
+            let (mut one, mut other) = (packed.fresh(), Gcra::FRESH);
+            for (token, n) in calls {
+                let now = Nanos(8 * token);
+                prop_assert_eq!(packed.available(one, now), gcra.available(other, now));
+                prop_assert_eq!(packed.reset_after(one, now), gcra.reset_after(other, now));
+                match (packed.acquire(one, n, now), gcra.acquire(other, n, now)) {
+                    (Ok(next), Ok(other_next)) => (one, other) = (next, other_next),
+                    (Err(denied), Err(other)) => prop_assert_eq!(denied.retry_after(), other.retry_after()),
+                    differ => prop_assert!(false, "{:?}", differ),
+                }
+            }
+        }
     }
 }

@@ -5,9 +5,11 @@
 //! | [`algorithms`] | choosing a limiter: what each guarantees, where it errs, what it costs |
 //! | [`limitations`] | what the crate does not do, and where its promises end |
 //! | [`memory_ordering`] | why relaxed atomics are enough, and what a limiter does not synchronise |
+//! | [`verification`] | what each kind of test proves, and what it cannot see |
 //!
 //! These modules hold no code. The examples in them are compiled and run as tests.
 
 pub mod algorithms;
 pub mod limitations;
 pub mod memory_ordering;
+pub mod verification;

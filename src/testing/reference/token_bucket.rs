@@ -102,9 +102,11 @@ impl Model for TokenBucket {
     }
 
     fn refund(&mut self, n: u64, now: Nanos) {
-        let full = parts(self.quota.burst(), self.quota);
-        self.parts = self.parts_at(now).saturating_add(parts(n, self.quota)).min(full);
-        self.at = now.as_nanos();
+        let (there, full) = (self.parts_at(now), parts(self.quota.burst(), self.quota));
+        if there < full {
+            self.parts = there.saturating_add(parts(n, self.quota)).min(full);
+            self.at = now.as_nanos();
+        }
     }
 }
 

@@ -1,0 +1,4 @@
+//! What no limiter can do without.
+
+pub mod clock;
+pub mod rmw;

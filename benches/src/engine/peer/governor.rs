@@ -1,0 +1,66 @@
+//! `governor`: GCRA on one `AtomicU64`, on its default clock (quanta) or on `Instant`.
+
+use crate::engine::{Engine, Kind, Shared, version};
+use ::governor::clock::{Clock, DefaultClock, MonotonicClock};
+use ::governor::middleware::NoOpMiddleware;
+use ::governor::state::{InMemoryState, NotKeyed};
+use ::governor::{Quota as GovernorQuota, RateLimiter};
+use core::num::NonZeroU32;
+use tollgate::Quota;
+
+/// A direct limiter of `governor`.
+#[derive(Debug)]
+pub struct Governor<C: NamedClock = DefaultClock>(RateLimiter<NotKeyed, InMemoryState, C, NoOpMiddleware<C::Instant>>);
+
+/// A clock of `governor` with its name in our tables.
+pub trait NamedClock: Clock + Default + Send + Sync + 'static {
+    /// The name.
+    const NAME: &'static str;
+}
+
+impl NamedClock for DefaultClock {
+    const NAME: &'static str = "quanta";
+}
+
+impl NamedClock for MonotonicClock {
+    const NAME: &'static str = "std";
+}
+
+impl<C: NamedClock> Engine for Governor<C>
+where
+    C::Instant: Send + Sync,
+{
+    const NAME: &'static str = "governor";
+    const VERSION: &'static str = version::GOVERNOR;
+    const CLOCK: &'static str = C::NAME;
+    const KIND: Kind = Kind::Peer;
+    type Caller<'a> = &'a Self;
+
+    fn build(quota: Quota) -> Self {
+        Self(RateLimiter::direct_with_clock(governor_quota(quota), C::default()))
+    }
+
+    fn caller(&self) -> &Self {
+        self
+    }
+}
+
+impl<C: NamedClock> Shared for Governor<C> {
+    #[inline]
+    fn try_acquire(&self) -> bool {
+        self.0.check().is_ok()
+    }
+}
+
+/// The same quota in `governor`'s terms: the time for one token, and the burst.
+///
+/// # Panics
+///
+/// If the time for one token is not a whole number of nanoseconds, or the burst not a `u32`: `governor` cannot
+/// represent that.
+pub fn governor_quota(quota: Quota) -> GovernorQuota {
+    let tokens = u32::try_from(quota.tokens()).expect("tokens fit 32 bits");
+    assert_eq!(quota.period().as_nanos() % u128::from(tokens), 0, "a token takes a whole number of nanoseconds");
+    let burst = u32::try_from(quota.burst()).ok().and_then(NonZeroU32::new).expect("the burst fits 32 bits");
+    GovernorQuota::with_period(quota.period() / tokens).expect("a token takes some time").allow_burst(burst)
+}

@@ -1,0 +1,45 @@
+//! `rate-net`: its limiter for one stream, which runs the token bucket of `better-bucket`.
+
+use super::better_bucket::NamedClock;
+use crate::engine::{Engine, Kind, Shared, version};
+use ::rate_net::{DirectLimiter, Quota as RateNetQuota};
+use clock_lib::SystemClock;
+use tollgate::Quota;
+
+/// A direct limiter of `rate-net`, on its default clock or another.
+#[derive(Debug)]
+pub struct RateNet<C: NamedClock = SystemClock>(DirectLimiter<C>);
+
+impl<C: NamedClock> Engine for RateNet<C> {
+    const NAME: &'static str = "rate-net";
+    const VERSION: &'static str = version::RATE_NET;
+    const CLOCK: &'static str = C::NAME;
+    const KIND: Kind = Kind::Peer;
+    type Caller<'a> = &'a Self;
+
+    fn build(quota: Quota) -> Self {
+        Self(DirectLimiter::with_quota(rate_net_quota(quota)).with_clock(C::default()))
+    }
+
+    fn caller(&self) -> &Self {
+        self
+    }
+}
+
+impl<C: NamedClock> Shared for RateNet<C> {
+    #[inline]
+    fn try_acquire(&self) -> bool {
+        self.0.check().is_allow()
+    }
+}
+
+/// The same quota in `rate-net`'s terms.
+///
+/// # Panics
+///
+/// If tokens or burst do not fit 32 bits: `rate-net` cannot represent that.
+pub fn rate_net_quota(quota: Quota) -> RateNetQuota {
+    let tokens = u32::try_from(quota.tokens()).expect("tokens fit 32 bits");
+    let burst = u32::try_from(quota.burst()).expect("the burst fits 32 bits");
+    RateNetQuota::rate(tokens, quota.period()).expect("nothing is zero").with_burst(burst)
+}

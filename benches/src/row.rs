@@ -1,0 +1,141 @@
+//! [`Row`]: one line of a csv file.
+
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::Path;
+
+/// One measured figure with all that is needed to judge it. The fields, in this order, are the columns of the csv.
+///
+/// A row stands for the repetition with the median throughput: its operations, seconds and admissions belong together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// What was measured: `contention`, `latency`, `clock`, ...
+    pub bench: String,
+    /// `admit`, `deny` or `mixed`.
+    pub load: String,
+    /// The engine's name.
+    pub engine: String,
+    /// The version of the crate it comes from.
+    pub version: String,
+    /// Threads that called it.
+    pub threads: usize,
+    /// Whether there were more threads than cores.
+    pub oversubscribed: bool,
+    /// The clock it reads: `quanta` (time stamp counter), `std` (`Instant`), `coarse`, `none`.
+    pub clock: String,
+    /// Operations of all threads.
+    pub ops: u64,
+    /// From the first operation of any thread to the last of any thread.
+    pub seconds: f64,
+    /// Million operations per second, all threads together.
+    pub mops: f64,
+    /// Nanoseconds per operation as its caller sees it; see [`crate::stats::ns_per_op`].
+    pub ns_per_op: f64,
+    /// Operations that were admitted.
+    pub admitted: u64,
+    /// Whether the admitted count was right in every repetition.
+    pub verified: bool,
+    /// Repetitions measured.
+    pub repetitions: usize,
+    /// Throughput of the slowest repetition.
+    pub mops_min: f64,
+    /// Throughput of the fastest repetition.
+    pub mops_max: f64,
+    /// Operations of the thread that did the fewest.
+    pub thread_min: u64,
+    /// Operations of the thread that did the most.
+    pub thread_max: u64,
+    /// Median latency, where latencies were measured.
+    pub p50_ns: Option<u64>,
+    /// 90th percentile of latency.
+    pub p90_ns: Option<u64>,
+    /// 99th percentile of latency.
+    pub p99_ns: Option<u64>,
+    /// 99.9th percentile of latency.
+    pub p999_ns: Option<u64>,
+    /// 99.99th percentile of latency.
+    pub p9999_ns: Option<u64>,
+    /// The longest latency.
+    pub max_ns: Option<u64>,
+    /// What the timer itself takes; it is part of every latency.
+    pub timer_ns: Option<u64>,
+    /// The smallest step in which the timer moves.
+    pub timer_step_ns: Option<u64>,
+    /// Keys in use, where the engine keeps keys.
+    pub keys: Option<u64>,
+    /// Bytes of memory for each live key.
+    pub bytes_per_key: Option<f64>,
+}
+
+impl Row {
+    /// Writes `rows` with a header to `path`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn write_all(path: &Path, rows: &[Self]) -> io::Result<()> {
+        let mut writer = csv::Writer::from_path(path).map_err(io::Error::from)?;
+        for row in rows {
+            writer.serialize(row).map_err(io::Error::from)?;
+        }
+        writer.flush()
+    }
+
+    /// Reads what [`Row::write_all`] wrote.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read or is not such a csv.
+    pub fn read_all(path: &Path) -> io::Result<Vec<Self>> {
+        let mut reader = csv::Reader::from_path(path).map_err(io::Error::from)?;
+        reader.deserialize().map(|row| row.map_err(io::Error::from)).collect()
+    }
+}
+
+/// Has `writer` write the file `path`, makes its folder if need be, and says where it is.
+///
+/// # Errors
+///
+/// If it cannot be written; the message names the file.
+pub fn write(path: &Path, writer: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let made = folder.map_or(Ok(()), std::fs::create_dir_all);
+    made.and_then(|()| writer(path)).map_err(|error| format!("{}: {error}", path.display()))?;
+    println!("wrote {}", path.display());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The columns that other programs rely on, in their order; new ones go after them.
+    const HEADER: &str =
+        "bench,load,engine,version,threads,oversubscribed,clock,ops,seconds,mops,ns_per_op,admitted,verified";
+
+    #[test]
+    fn the_header_starts_with_the_promised_columns() {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.serialize(Row::default()).unwrap();
+        let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+        assert!(text.starts_with(&format!("{HEADER},repetitions,")), "{text}");
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let row = Row {
+            bench: "contention".into(),
+            engine: "token-bucket".into(),
+            threads: 2,
+            oversubscribed: true,
+            mops: 12.25,
+            p50_ns: Some(17),
+            ..Row::default()
+        };
+        let path = std::env::temp_dir().join(format!("tollgate-bench-row-{}.csv", std::process::id()));
+        Row::write_all(&path, &[row.clone(), Row::default()]).unwrap();
+        let read = Row::read_all(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(read, [row, Row::default()]);
+    }
+}

@@ -1,0 +1,66 @@
+//! What each kind of test proves, what it cannot see, and how to run it.
+//!
+//! `.ci/run` runs everything on this page; `.ci/run --list` names the steps, and `.ci/run STEP` runs one.
+//!
+//! # Two properties
+//!
+//! Everything here serves two sentences.
+//!
+//! 1. *Never too much.* In no window of clock readings does a limiter admit more than its bound.
+//! 2. *Never too little.* A limiter admits whatever its exact model admits.
+//!
+//! The first alone would be met by a limiter that always refuses; the second alone by one that never does.
+//!
+//! # Models and traces
+//!
+//! ```text
+//! cargo test --workspace
+//! ```
+//!
+//! `tollgate::testing`, behind the feature `testing`, has two judges. `testing::reference` holds a model of each
+//! algorithm in exact fractions of big integers: slow, short, and sharing no arithmetic with the limiters.
+//! `testing::trace` takes a recorded run, a list of clock readings and costs, and looks for a window that breaks the
+//! bound; it considers all windows, not samples. Property tests drive limiter and model side by side with random
+//! quotas over the whole range, random costs, and clocks that jump back, and compare every answer.
+//!
+//! *What they cannot see:* anything that takes two threads.
+//!
+//! # Model checking
+//!
+//! ```text
+//! RUSTFLAGS="--cfg loom" cargo test -p tollgate-loom --release
+//! ```
+//!
+//! [loom] runs a small concurrent program, two or three threads with a handful of calls each, in every
+//! interleaving that the memory model allows, stale loads included. It replaces the atomics in `src/sync.rs`, the one
+//! file that names any, so it runs the code that ships. Each model asserts that the outcome can be explained by some
+//! sequential order of the calls, and that no window of its log of admissions breaks the bound. The readings of the
+//! clock are part of the model, an old one beside a new one, with refill in between.
+//!
+//! *Broken twins.* For each protocol there are variants with one rule removed, such as a load and a store in place of
+//! the compare-and-swap. The same model must fail on them, with the symptom that the rule is there to prevent. A model
+//! that passes a broken twin is too weak, and the test says so.
+//!
+//! *What it cannot see:*
+//!
+//! * More threads, or longer programs, than the model has.
+//! * A compare-and-swap that fails for no reason. Loom never makes one.
+//! * Sequentially consistent accesses: loom takes them for acquire and release. No proof here rests on one; fences are
+//!   modelled.
+//! * Some interleavings of plain loads that loom takes for redundant. So every model runs twice, the second time with
+//!   each load as a `fetch_add(0)`.
+//!
+//! Models are bounded by their size, and some by a number of preemptions that they state; never by time, since loom
+//! lets a model that is cut short pass.
+//!
+//! # Real threads
+//!
+//! The same model bodies run a few thousand times on real threads in a plain `cargo test`. The machine then reorders
+//! as it pleases, with none of loom's simplifications, but rarely where it hurts: as a search for rare interleavings
+//! this is blind, and the broken twins mostly pass it.
+//!
+//! # The documentation
+//!
+//! Every example on these pages and in README.md is compiled and run by `cargo test`.
+//!
+//! [loom]: https://docs.rs/loom

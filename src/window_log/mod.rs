@@ -1,0 +1,336 @@
+//! The sliding window log: a lock-free ring of instants.
+//!
+//! An exact log of limit `L` and period `W` admits a call at `now` iff the unit admitted `L` units ago is at least `W`
+//! old. So it needs the last `L` units and no more, in a ring: what a call overwrites is what it has to look at. A slot
+//! holds, instead of the instant of an admission, the instant at which it is *free again*, `W` later.
+//!
+//! # Rules
+//!
+//! ```text
+//! rule 1  order     Units have positions, in the order of admission: a lap and a slot. A slot holds the unit admitted
+//!                   there last. The front is the first position not taken; its slot holds the unit of a lap ago.
+//! rule 2  admit     What admits is one CAS on the front's slot, from the unit of a lap ago: to a unit, for a cost of 1;
+//!                   to the mark of a group, for more. Nothing else does.
+//! rule 3  look      Read the head; walk to the front; read slots beyond it; read the front's slot and the head again.
+//!                   If those two are as before, everything seen was there at once.
+//! rule 4  help      Whoever meets a group's mark writes the group down: a unit in each of its other slots, then a unit in
+//!                   place of the mark. No position behind it is taken before. Nobody waits for anybody.
+//! rule 5  clamp     A unit is due at max(reading + W, when the unit before it is due). So slots are free in order.
+//! rule 6  decide    Admit n iff the n-th slot from the front on is due at the reading or before. A reading counts for
+//!                   itself, even if it is older than the newest unit.
+//! rule 7  grow      The word of a slot, as an instant, only grows, and so does the head. So a CAS on a word seen earlier
+//!                   succeeds only if nothing has happened there since, and a late helper changes nothing.
+//! rule 8  follow    All before the head is written down. It moves by CAS, and may stay behind the front for a few units.
+//!                   Nothing is admitted a whole lap beyond it, so that a single bit tells this lap from the last.
+//! rule 9  describe  A group's mark names a record that holds its size and when it is due. The record is written before
+//!                   the mark is set, and stays as it is until the mark is gone. What was read of it counts only if the
+//!                   mark is there afterwards.
+//! ```
+//!
+//! # Why it is strict
+//!
+//! A slot passes from a unit due at `d` to another only on a reading of at least `d` (rules 2 and 6, for a group's other
+//! slots with rule 5), and `d` is at least the earlier unit's reading plus `W` (rule 5). So any two readings on which a
+//! slot was taken lie at least `W` apart, and a half-open span of length `W` has at most one of each slot: at most `L`.
+//! This needs neither order nor the head, only that a slot's word grows (rule 7).
+//!
+//! # Why it is exact
+//!
+//! Admissions are in one order (rule 1, rule 2), and each is decided on the slot that the exact log would look at, in
+//! the state that its CAS replaces; a refusal is decided on a state that was there at once (rule 3). So all calls are
+//! linearizable: they take effect in one order, as on a sequential log that admits by rule 6 and records by rule 5.
+//!
+//! # Why a group needs a record
+//!
+//! Size and instant of a group are more than 64 bits, and both must be known to helpers from the CAS on. A record is
+//! held from before that CAS until the group is written down. There are 64. A call that is stopped in between keeps its
+//! record, and nobody waits for it, unless 64 are: then the next call of a cost above 1 has no record left, and waits
+//! until one of them goes on. Calls of cost 1 never wait.
+
+mod course;
+mod records;
+mod ring;
+mod slot;
+
+use crate::clock::Clock;
+#[cfg(feature = "std")]
+use crate::clock::DefaultClock;
+use crate::decision::{Denied, Status};
+#[cfg(feature = "std")]
+use crate::limiter::DEFAULT_CLOCK;
+use crate::nanos::Nanos;
+use crate::quota::{Quota, QuotaError};
+use crate::rate_limit::RateLimit;
+use crate::timeline::Hint;
+use core::fmt;
+use core::time::Duration;
+use ring::Ring;
+
+/// How many groups can be in the making at once.
+const RECORDS: usize = if cfg!(all(loom, feature = "loom")) { 4 } else { 64 };
+
+/// How many units the head may stay behind.
+const STRIDE: usize = 4;
+
+/// The largest limit: 2^32, or what a machine of fewer than 64 bits can address.
+const LARGEST: u64 = if usize::BITS < 64 { isize::MAX as u64 / 8 } else { 1 << 32 };
+
+/// The longest period: 73 years (2^61 ns), so that a reading of up to 73 years and a period make an instant that fits.
+const LONGEST: u64 = slot::LATEST / 2;
+
+/// The type, with a default clock where there is one.
+macro_rules! declare {
+    ($($clock:tt)*) => {
+        /// At most `tokens` in any span of one `period`, exactly: a sliding window log. The quota's burst has no meaning
+        /// here.
+        ///
+        /// It remembers when each of the last `tokens` units was admitted, in a lock-free ring of instants.
+        ///
+        /// Bound: no half-open span of one period, `[t, t + period)`, ever holds more than `tokens` units, by the readings
+        /// on which they were admitted, whatever the threads and clocks do. It refuses nothing that such a log has room
+        /// for. A reading that is older than the newest unit counts for itself when the call is decided, and as the
+        /// newest one when it is remembered: it may be refused, and it never adds room.
+        ///
+        /// A clock's readings are told apart for at least 73 years from its origin; later ones read as the last.
+        ///
+        /// # Cost
+        ///
+        /// A call of cost 1 takes the same time whatever the limit: an admission is two compare-and-swaps or fewer, a
+        /// refusal a few loads. A cost of `n` takes `n` compare-and-swaps. Nothing is divided.
+        ///
+        /// Memory: 8 bytes for each unit of the limit, and a fixed 1.1 KiB, allocated once by the constructor.
+        ///
+        /// # Progress and ordering
+        ///
+        /// Every method is lock-free, with one exception, and a thread that is stopped anywhere holds nobody up: what it
+        /// has begun is completed by the next call. The exception: of calls with a cost above 1, each uses one of 64
+        /// records for a moment; while 64 threads are all stopped in that moment, the next such call spins. No method
+        /// panics, allocates or makes a system call, unless the clock does.
+        ///
+        /// A refusal writes nothing of its own, but may complete a call that another thread has begun. Methods that only
+        /// read write nothing. Decisions are linearizable. Callers get no happens-before edge to rely on.
+        ///
+        /// There is no `refund`: a unit is an instant amid others, and to take it out would mean to move all that came
+        /// after. Where calls come back, use a [`TokenBucket`](crate::TokenBucket).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::time::Duration;
+        /// use tollgate::{ManualClock, Quota, SlidingWindowLog};
+        ///
+        /// let clock = ManualClock::new();
+        /// let log = SlidingWindowLog::with_clock(Quota::per_minute(100), clock.clone());
+        /// clock.advance(Duration::from_secs(59));
+        /// assert_eq!(log.try_acquire_up_to(100), 100);
+        /// clock.advance(Duration::from_secs(1));
+        /// let denied = log.try_acquire().unwrap_err(); // a new minute, but the last hundred are a second old
+        /// assert_eq!(denied.retry_after(), Some(Duration::from_secs(59)));
+        /// ```
+        #[repr(align(64))] // the head's cache line, and no other limiter on it
+        pub struct SlidingWindowLog<$($clock)*> {
+            /// No slots if the quota is [`Quota::UNLIMITED`] or [`Quota::DENY_ALL`].
+            ring: Ring,
+            /// The most that one call can cost.
+            limit: u64,
+            period: u64,
+            clock: C,
+        }
+    };
+}
+
+#[cfg(feature = "std")]
+declare!(C = DefaultClock);
+#[cfg(not(feature = "std"))]
+declare!(C);
+
+#[cfg(feature = "std")]
+impl SlidingWindowLog<DefaultClock> {
+    /// A log on the default clock, with nothing in it. Allocates its memory; takes no reading of the clock.
+    ///
+    /// # Panics
+    ///
+    /// If the quota does not fit; see [`try_new`](Self::try_new).
+    pub fn new(quota: Quota) -> Self {
+        Self::with_clock(quota, DEFAULT_CLOCK)
+    }
+
+    /// As [`new`](Self::new), but reports what does not fit.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_with_clock`](Self::try_with_clock).
+    pub fn try_new(quota: Quota) -> Result<Self, QuotaError> {
+        Self::try_with_clock(quota, DEFAULT_CLOCK)
+    }
+}
+
+impl<C> SlidingWindowLog<C> {
+    /// A log on `clock`, with nothing in it. Allocates its memory; takes no reading of the clock.
+    ///
+    /// # Panics
+    ///
+    /// If the quota does not fit; see [`try_with_clock`](Self::try_with_clock).
+    pub fn with_clock(quota: Quota, clock: C) -> Self {
+        match Self::try_with_clock(quota, clock) {
+            Ok(log) => log,
+            Err(error) => error.panic(),
+        }
+    }
+
+    /// As [`with_clock`](Self::with_clock), but reports what does not fit.
+    ///
+    /// # Errors
+    ///
+    /// [`QuotaError::LogTooLong`] for a limit above 2^32; [`QuotaError::OutOfMemory`] where the memory cannot be had;
+    /// [`QuotaError::PeriodTooLong`] for a period above 73 years.
+    pub fn try_with_clock(quota: Quota, clock: C) -> Result<Self, QuotaError> {
+        if quota.period_nanos() > LONGEST {
+            return Err(QuotaError::PeriodTooLong { longest: Duration::from_nanos(LONGEST) });
+        }
+        let limit = quota.tokens();
+        let slots = if quota.is_unlimited() { 0 } else { limit };
+        if slots > LARGEST {
+            return Err(QuotaError::LogTooLong { largest: LARGEST });
+        }
+        #[allow(clippy::cast_possible_truncation)] // at most what can be addressed
+        let ring = Ring::try_new(slots as usize).map_err(|_| QuotaError::OutOfMemory { bytes: slots * 8 })?;
+        Ok(Self { ring, limit, period: quota.period_nanos(), clock })
+    }
+
+    /// Takes `n` tokens as of `now`, or none: the primitive under every other form. No clock is read.
+    ///
+    /// `now` must be an instant of the clock that drives this log. One that is older than the newest unit counts for
+    /// itself: what was free at `now`, less what was taken since.
+    ///
+    /// A cost of 0 is always admitted and writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Denied::TryAfter`] if there are fewer than `n` tokens at `now`; [`Denied::ExceedsBurst`] if `n` is above
+    /// [`max_cost`](Self::max_cost), so that there never will be.
+    #[inline]
+    pub fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
+        if n.wrapping_sub(1) >= self.ring.len() as u64 {
+            return self.without_the_ring(n);
+        }
+        let (reading, due) = self.reading(now);
+        #[allow(clippy::cast_possible_truncation)] // at most the number of slots
+        self.ring.take(n as usize, reading, due).map_err(|due| Denied::TryAfter(Hint::at(due, now)))
+    }
+
+    /// Costs that no slot decides about: 0, more than the limit, and any if there are no slots.
+    #[cold]
+    fn without_the_ring(&self, n: u64) -> Result<(), Denied> {
+        if n <= self.limit {
+            return Ok(());
+        }
+        Err(Denied::ExceedsBurst { cost: n, max_cost: self.limit })
+    }
+
+    /// A reading, as far as instants are told apart, and when a unit admitted on it is due.
+    #[inline]
+    fn reading(&self, now: Nanos) -> (Nanos, Nanos) {
+        let reading = now.0.min(slot::LATEST - self.period);
+        (Nanos(reading), Nanos(reading + self.period))
+    }
+
+    /// What the log was built for; its burst is the limit.
+    pub const fn quota(&self) -> Quota {
+        match self.limit {
+            u64::MAX => Quota::UNLIMITED,
+            0 => Quota::DENY_ALL,
+            limit => Quota::from_valid(limit, self.period, limit),
+        }
+    }
+
+    /// The most tokens that one call can take: the limit. A larger cost can never be admitted.
+    pub const fn max_cost(&self) -> u64 {
+        self.limit
+    }
+}
+
+impl<C: Clock> SlidingWindowLog<C> {
+    /// Takes one token, or none.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n`](Self::try_acquire_n).
+    #[inline]
+    pub fn try_acquire(&self) -> Result<(), Denied> {
+        self.try_acquire_n(1)
+    }
+
+    /// Takes `n` tokens, or none. A cost of 0 is always admitted.
+    ///
+    /// # Errors
+    ///
+    /// [`Denied::TryAfter`] if there are fewer than `n` tokens now; [`Denied::ExceedsBurst`] if `n` is above
+    /// [`max_cost`](Self::max_cost), so that there never will be.
+    #[inline]
+    pub fn try_acquire_n(&self, n: u64) -> Result<(), Denied> {
+        self.try_acquire_n_at(n, self.clock.now())
+    }
+
+    /// Takes as many tokens as there are, up to `n`; returns how many, which may be 0.
+    ///
+    /// Finds out how many by binary search.
+    pub fn try_acquire_up_to(&self, n: u64) -> u64 {
+        if self.ring.len() == 0 {
+            return n.min(self.limit);
+        }
+        let (reading, due) = self.reading(self.clock.now());
+        self.ring.take_up_to(usize::try_from(n).unwrap_or(usize::MAX), reading, due) as u64
+    }
+
+    /// Tokens that can be taken now, at most [`max_cost`](Self::max_cost). Exact as of one instant; writes nothing.
+    ///
+    /// Takes `O(log limit)` steps.
+    pub fn available(&self) -> u64 {
+        self.status().remaining
+    }
+
+    /// Limit, tokens left and waiting times, all as of the same instant. Writes nothing.
+    ///
+    /// Takes `O(log limit)` steps.
+    pub fn status(&self) -> Status {
+        let limit = self.limit;
+        if self.ring.len() == 0 {
+            let retry_after = (limit > 0).then_some(Duration::ZERO);
+            return Status { limit, remaining: limit, retry_after, reset_after: Duration::ZERO };
+        }
+        let now = self.clock.now();
+        let survey = self.ring.survey(self.reading(now).0);
+        Status {
+            limit,
+            remaining: survey.free as u64,
+            retry_after: Some(survey.oldest.saturating_since(now)),
+            reset_after: survey.newest.saturating_since(now),
+        }
+    }
+}
+
+impl<C: Clock> RateLimit for SlidingWindowLog<C> {
+    #[inline]
+    fn try_acquire_n(&self, n: u64) -> Result<(), Denied> {
+        self.try_acquire_n(n)
+    }
+
+    fn status(&self) -> Status {
+        self.status()
+    }
+
+    fn quota(&self) -> Quota {
+        self.quota()
+    }
+
+    fn max_cost(&self) -> u64 {
+        self.max_cost()
+    }
+}
+
+impl<C> fmt::Debug for SlidingWindowLog<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SlidingWindowLog").field("quota", &self.quota()).finish_non_exhaustive()
+    }
+}

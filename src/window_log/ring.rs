@@ -1,0 +1,279 @@
+//! [`Ring`]: slots that are taken in turn, each until an instant of its own. The protocol's rules are in the
+//! [module above](super).
+
+use super::STRIDE;
+use super::course::{Course, Position};
+use super::records::{Group, Records};
+use super::slot::Slot;
+use crate::nanos::Nanos;
+use crate::sync::{AtomicU64, Backoff, Ordering};
+use alloc::boxed::Box;
+use alloc::collections::TryReserveError;
+use alloc::vec::Vec;
+use core::convert::Infallible;
+
+/// How a ring looks at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Survey {
+    /// How many slots are free, oldest first.
+    pub(super) free: usize,
+    /// When the next slot is free, or has been.
+    pub(super) oldest: Nanos,
+    /// When all slots are free, or have been.
+    pub(super) newest: Nanos,
+}
+
+/// A ring of slots, and the position of the next unit.
+#[derive(Debug)]
+pub(super) struct Ring {
+    head: AtomicU64,
+    course: Course,
+    /// How far the head may stay behind.
+    stride: usize,
+    slots: Box<[AtomicU64]>,
+    records: Box<Records>,
+}
+
+impl Ring {
+    /// `slots` slots, all free. At most 2^32.
+    pub(super) fn try_new(slots: usize) -> Result<Self, TryReserveError> {
+        let course = Course::new(slots);
+        let mut ring = Vec::new();
+        ring.try_reserve_exact(slots)?;
+        ring.extend((0..slots).map(|_| AtomicU64::new(Slot::EMPTY.0)));
+        Ok(Self {
+            head: AtomicU64::new(course.start()),
+            course,
+            stride: STRIDE.min(slots),
+            slots: ring.into_boxed_slice(),
+            records: Box::new(Records::new()),
+        })
+    }
+
+    #[inline]
+    pub(super) const fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Takes `n` slots until `due`, or none, if they are free at `now`; `n` is at least 1 and at most [`len`](Self::len).
+    ///
+    /// # Errors
+    ///
+    /// When all `n` will be free.
+    #[inline]
+    pub(super) fn take(&self, n: usize, now: Nanos, due: Nanos) -> Result<(), Nanos> {
+        self.admit(due, |first, front| {
+            let last = if n == 1 { front } else { self.look(self.course.slot_after(first, n - 1)) };
+            if last.due() <= now { Ok(n) } else { Err(last.due()) }
+        })
+        .map(|_| ())
+    }
+
+    /// Takes as many slots until `due` as are free at `now`, up to `n`; returns how many. Not for an empty ring.
+    pub(super) fn take_up_to(&self, n: usize, now: Nanos, due: Nanos) -> usize {
+        let n = n.min(self.len());
+        self.admit(due, |first, _| Ok::<_, Infallible>(self.free_among(n, first, now)))
+            .unwrap_or_else(|never| match never {})
+    }
+
+    /// Takes slots until `due`, as many as `choose` says; it is given the first slot of those in question, and its word.
+    #[inline]
+    fn admit<E>(&self, due: Nanos, choose: impl Fn(usize, Slot) -> Result<usize, E>) -> Result<usize, E> {
+        let mut held = None;
+        let mut backoff = Backoff::new();
+        // PROGRESS: lock-free. Each turn but the last means that another call has been admitted or settled since the
+        // turn before, or that a weak CAS failed spuriously.
+        loop {
+            let front = self.front();
+            if front.claim.record().is_some() || front.ahead >= self.stride {
+                self.help(front);
+                continue;
+            }
+            let chosen = choose(front.slot, front.claim);
+            if !self.is_still(front) {
+                continue;
+            }
+            let size = chosen?;
+            if size == 0 {
+                return Ok(0);
+            }
+            if front.ahead + size > self.len() {
+                self.advance(front.head, front.position); // rule 8
+                continue;
+            }
+            // Rule 5. If this is out of date, so is the front, and the CAS fails.
+            let due = due.max(self.look(self.course.slot_before(front.slot)).due());
+            let group = Group { size, due };
+            let claim = if size == 1 {
+                Slot::unit(front.lap, due)
+            } else {
+                let held = held.get_or_insert_with(|| self.records.hold());
+                held.write(group);
+                Slot::group(front.lap, held.index())
+            };
+            // ORDERING: release on success, pairs with the acquire in `look`: a helper finds the record written. Relaxed
+            // on failure: nothing is made of the value. This is the admission (rule 2).
+            match self.slots[front.slot].compare_exchange_weak(
+                front.claim.0,
+                claim.0,
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => {
+                    self.settle(Front { claim, ..front }, group);
+                    return Ok(size); // and only now is the record given back (rule 9)
+                }
+                Err(_) => backoff.spin(),
+            }
+        }
+    }
+
+    /// The first position that is not taken by a settled unit, by a walk from the head.
+    #[inline]
+    fn front(&self) -> Front {
+        // ORDERING: acquire, pairs with the release in `advance`: every slot is seen at least as it was when the head
+        // came here.
+        let head = self.head.load(Ordering::Acquire);
+        let mut position = head;
+        let mut ahead = 0;
+        // PROGRESS: at most twice round the ring, unless others go on admitting: a slot that is of one lap is not of the
+        // next. Usually a few steps: the head is not far behind (rule 8).
+        loop {
+            let (slot, lap) = (self.course.slot(position), self.course.lap(position));
+            let claim = self.look(slot);
+            if claim.record().is_some() || !claim.is_of(lap) {
+                return Front { head, ahead, position, slot, lap, claim };
+            }
+            position = self.course.after(position, 1);
+            ahead += 1;
+        }
+    }
+
+    /// Whether everything seen since `front` was looked up was there at once (rule 3).
+    #[inline]
+    fn is_still(&self, front: Front) -> bool {
+        // ORDERING: relaxed. Had a slot been seen as it was after the front was claimed, or after the head moved on, then
+        // the acquire in `look` would have made that claim or that move visible here.
+        self.slots[front.slot].load(Ordering::Relaxed) == front.claim.0
+            && self.head.load(Ordering::Relaxed) == front.head
+    }
+
+    /// Does what is left to do at a front where no unit can be claimed (rule 4).
+    #[cold]
+    fn help(&self, front: Front) {
+        let Some(record) = front.claim.record() else { return self.advance(front.head, front.position) };
+        let group = self.records.read(record);
+        // Had the record been read as written for a later group, the acquires in `read` would have made the end of this
+        // one visible by now (rule 9).
+        if self.is_still(front) {
+            self.settle(front, group);
+        }
+    }
+
+    /// Writes a claimed group down, and moves the head if it is far behind. Every step can be done by several calls at
+    /// once, and long after it is out of date.
+    #[inline]
+    fn settle(&self, front: Front, group: Group) {
+        if front.claim.record().is_some() {
+            self.write_down(front, group);
+        }
+        if front.ahead + group.size >= self.stride {
+            self.advance(front.head, self.course.after(front.position, group.size));
+        }
+    }
+
+    /// Replaces the mark of a group by units.
+    fn write_down(&self, front: Front, group: Group) {
+        for n in 1..group.size {
+            let lap = self.course.lap(self.course.after(front.position, n));
+            self.raise(self.course.slot_after(front.slot, n), Slot::unit(lap, group.due));
+        }
+        let unit = Slot::unit(front.lap, group.due);
+        // ORDERING: release on success, pairs with the acquire in `look`: who sees the group ended sees all of it.
+        // Acquire on failure: another call has ended the group, and this one vouches for it when it moves the head.
+        // A group's word never comes back (rule 7), so that a late call changes nothing.
+        let _ = self.slots[front.slot].compare_exchange(front.claim.0, unit.0, Ordering::Release, Ordering::Acquire);
+    }
+
+    /// Writes `unit` into a slot, unless something as late or later stands there (rule 7).
+    fn raise(&self, slot: usize, unit: Slot) {
+        let mut seen = self.look(slot);
+        // PROGRESS: at most a few steps: every failure means that the slot has grown (or was spurious), and it grows to
+        // `unit` or above in one.
+        while seen.due() < unit.due() {
+            // ORDERING: release on success, pairs with the acquire in `look`, for those who vouch for this unit when
+            // they move the head. Acquire on failure, for the same reason.
+            match self.slots[slot].compare_exchange_weak(seen.0, unit.0, Ordering::Release, Ordering::Acquire) {
+                Ok(_) => return,
+                Err(other) => seen = Slot(other),
+            }
+        }
+    }
+
+    /// Moves the head, unless another call has moved it since.
+    #[inline]
+    fn advance(&self, from: Position, to: Position) {
+        // ORDERING: release on success, pairs with the acquires of the head: this thread has written all units up to
+        // `to`, or has seen them with acquire. Relaxed on failure: nothing is made of the value.
+        let _ = self.head.compare_exchange(from, to, Ordering::Release, Ordering::Relaxed);
+    }
+
+    /// How many of `n` slots from `first` on are free at `now`. They are free in order: a binary search.
+    fn free_among(&self, n: usize, first: usize, now: Nanos) -> usize {
+        let (mut free, mut end) = (0, n);
+        // PROGRESS: halves the stretch in each step.
+        while free < end {
+            let middle = free + (end - free) / 2;
+            if self.look(self.course.slot_after(first, middle)).due() <= now {
+                free = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
+        free
+    }
+
+    /// The ring at one instant, and what is free at `now`. Writes nothing. Not for an empty ring.
+    pub(super) fn survey(&self, now: Nanos) -> Survey {
+        // PROGRESS: lock-free. A turn without an answer means that another call has been admitted or settled meanwhile.
+        loop {
+            let front = self.front();
+            // A group counts as admitted once it is claimed (rule 2), whether or not it is written down.
+            let claimed = match front.claim.record() {
+                Some(record) => self.records.read(record),
+                None => Group { size: 0, due: self.look(self.course.slot_before(front.slot)).due() },
+            };
+            let settled = self.len() - claimed.size;
+            let oldest = self.course.slot_after(front.slot, claimed.size);
+            let free = self.free_among(settled, oldest, now);
+            let survey = Survey {
+                free: if free == settled && claimed.due <= now { self.len() } else { free },
+                oldest: if settled == 0 { claimed.due } else { self.look(oldest).due() },
+                newest: claimed.due,
+            };
+            if self.is_still(front) {
+                return survey;
+            }
+        }
+    }
+
+    #[inline]
+    fn look(&self, slot: usize) -> Slot {
+        // ORDERING: acquire, pairs with the releases of every CAS on a slot: what its writer had seen of the head, and
+        // had written into a record, is seen here from now on.
+        Slot(self.slots[slot].load(Ordering::Acquire))
+    }
+}
+
+/// The first position that is not taken by a settled unit, and what was seen on the way there.
+#[derive(Clone, Copy, Debug)]
+struct Front {
+    head: Position,
+    /// How far the position is from the head.
+    ahead: usize,
+    position: Position,
+    slot: usize,
+    lap: u64,
+    /// What the slot holds: a unit of the lap before, or a group.
+    claim: Slot,
+}
