@@ -96,11 +96,12 @@ impl Central {
         self.deposits.load(Ordering::Acquire)
     }
 
-    /// Whether a scan found no credits after `deposits` deposits, so that another would find none either.
+    /// Whether a scan has found no credits since the last deposit, so that another would find none either.
     #[inline]
-    pub(super) fn is_dry(&self, deposits: u64) -> bool {
-        // ORDERING: relaxed; pairs with nothing. Whichever scan wrote the number, it has seen that many deposits.
-        self.dry.load(Ordering::Relaxed) == deposits
+    pub(super) fn is_dry(&self) -> bool {
+        // ORDERING: relaxed, both; they pair with nothing. A deposit that happens before this call has been counted, so
+        // that no number of an older scan is equal.
+        self.dry.load(Ordering::Relaxed) == self.deposits.load(Ordering::Relaxed)
     }
 
     /// Says that a scan that began after `deposits` deposits found no credits.

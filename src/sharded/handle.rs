@@ -100,8 +100,7 @@ impl<C: Clock> Handle<'_, C> {
                 self.credits.set(held + (drawn - n));
                 Ok(())
             }
-            Err(_) if self.bucket.steal(n) => Ok(()),
-            Err(denied) => Err(denied),
+            Err(denied) => self.bucket.steal_or(n, denied),
         }
     }
 

@@ -252,12 +252,16 @@ impl<C> ShardedTokenBucket<C> {
         }
     }
 
-    /// Takes `n` credits from any one slot, beginning with this thread's own (rules 4 and 5).
-    pub(super) fn steal(&self, n: u64) -> bool {
+    /// Takes `n` credits from any one slot, or denies with what `V` said (rules 4 and 5).
+    #[inline]
+    pub(super) fn steal_or(&self, n: u64, denied: Denied) -> Result<(), Denied> {
+        if self.central.is_dry() || !self.steal(n) { Err(denied) } else { Ok(()) }
+    }
+
+    /// Takes `n` credits from any one slot, beginning with this thread's own.
+    #[inline(never)]
+    fn steal(&self, n: u64) -> bool {
         let deposits = self.central.deposits();
-        if self.central.is_dry(deposits) {
-            return false;
-        }
         let (before, after) = self.slots.split_at(thread::index() & self.mask);
         let mut dry = true;
         for slot in after.iter().chain(before) {
@@ -303,24 +307,25 @@ impl<C: Clock> ShardedTokenBucket<C> {
     fn acquire_elsewhere(&self, n: u64) -> Result<(), Denied> {
         // A reading to look with. It may size a draw of exactly `n`, but no batch (rules 3 and 2).
         let now = self.clock.now();
-        match self.central.look(n, now).and_then(|()| self.draw(n, now)) {
-            Ok(()) => Ok(()),
-            Err(_) if self.steal(n) => Ok(()),
-            Err(denied) => Err(denied),
+        match self.central.look(n, now) {
+            Ok(()) => self.draw(n, now),
+            Err(denied) => self.steal_or(n, denied),
         }
     }
 
     /// Draws `n` tokens from `V`, and credits for this thread's shard with them unless somebody else is refilling it.
-    #[inline]
+    #[inline(never)]
     fn draw(&self, n: u64, now: Nanos) -> Result<(), Denied> {
-        if self.batch == 0 {
-            return self.try_acquire_n_at(n, now);
-        }
-        let Some(refill) = self.own().begin() else { return self.try_acquire_n_at(n, now) };
-        let now = self.clock.now(); // rule 2b: not the reading from before
-        let drawn = self.central.draw(n, n + (self.batch - refill.credits()), now)?;
-        self.put_away(refill, drawn - n);
-        Ok(())
+        let refill = if self.batch > 0 { self.own().begin() } else { None };
+        let drawn = match refill {
+            Some(refill) => {
+                let now = self.clock.now(); // rule 2b: not the reading from before
+                let drawn = self.central.draw(n, n + (self.batch - refill.credits()), now);
+                drawn.map(|drawn| self.put_away(refill, drawn - n))
+            }
+            None => self.try_acquire_n_at(n, now), // rule 3
+        };
+        drawn.or_else(|denied| self.steal_or(n, denied))
     }
 
     /// Takes as many tokens as there are, up to `n`, from wherever they are; returns how many, which may be 0.
