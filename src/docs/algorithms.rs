@@ -10,6 +10,7 @@
 //! | [`PackedTokenBucket`] | `B + r * T + 1` | the same |
 //! | [`FixedWindow`], [`IntervalBucket`] | `n * (1 + ceil(T / period))` | admits up to `2 n` around a boundary |
 //! | [`SlidingWindowCounter`] | `n` in each aligned window, below `2 n` in any period | errs both ways |
+//! | [`SlidingWindowLog`] | `n * ceil(T / period)` | exactly that |
 //!
 //! | limiter | reading the state | limits of the encoding |
 //! |---|---|---|
@@ -17,11 +18,15 @@
 //! | [`PackedTokenBucket`] | tokens | rate (per second) times burst up to 1.9e10 |
 //! | [`FixedWindow`], [`IntervalBucket`] | what is left of the window | `n` up to 1.7e10 per second |
 //! | [`SlidingWindowCounter`] | what is left of the estimate | `n` up to 131 071 per second, 1 048 575 per minute |
+//! | [`SlidingWindowLog`] | what is free in the log | `n` up to 2^32 |
 //!
-//! What exceeds the encoding is a construction error that names the largest limit. In memory and time they hardly
-//! differ: each is one atomic word beside constants that never change, a cache line in all with a clock that has no
-//! state of its own. An admission is one clock reading, one load and one compare-and-swap; a denial leaves out the
-//! compare-and-swap. None of them divides on the way to an admission.
+//! What exceeds the encoding is a construction error that names the largest limit.
+//!
+//! *Cost.* All but the log hardly differ. Each is one atomic word beside constants that never change, a cache line in
+//! all with a clock that has no state of its own, and can be a `static`. An admission is one clock reading, one load
+//! and one compare-and-swap; a denial leaves out the compare-and-swap. The log takes 8 bytes for each unit of its
+//! limit, allocated by its constructor; an admission of cost 1 is up to two compare-and-swaps, whatever the limit.
+//! None of them divides on the way to an admission.
 //!
 //! # Token bucket
 //!
@@ -120,6 +125,31 @@
 //! assert_eq!(counter.try_acquire_up_to(100), 1); // 99 of the 100 still count
 //! ```
 //!
+//! # Sliding window log
+//!
+//! When each of the last `n` units was admitted, in a ring. A call is admitted if the unit admitted `n` units ago is a
+//! period old.
+//!
+//! *Use it* for a hard "at most `n` in any period": what a contract says, or what a service behind this one refuses to
+//! exceed.
+//!
+//! *It errs* never: no half-open span of a period holds more than `n`, and nothing is refused that has room.
+//!
+//! *It costs* memory in proportion to its limit, and it gives no refunds. A call of a cost above 1 takes as many
+//! compare-and-swaps as it costs.
+//!
+//! ```
+//! use tollgate::{ManualClock, Nanos, Quota, SlidingWindowLog};
+//!
+//! // Five per thirty seconds. So many arrive, at these seconds, and so many are admitted.
+//! let clock = ManualClock::new();
+//! let log = SlidingWindowLog::with_clock(Quota::per(5, std::time::Duration::from_secs(30)), clock.clone());
+//! for (second, arrive, admitted) in [(0, 1, 1), (5, 2, 2), (15, 2, 2), (25, 1, 0), (35, 1, 1), (40, 3, 2)] {
+//!     clock.set(Nanos::from_secs(second));
+//!     assert_eq!(log.try_acquire_up_to(arrive), admitted, "at {second} s");
+//! }
+//! ```
+//!
 //! # Two limits, side by side
 //!
 //! A window's doubled limit is a nuisance because it can be spent at once. A second limit, on a shorter time, takes
@@ -156,8 +186,8 @@
 //! ```
 //!
 //! The pair still admits up to 200 in a minute that lies across a boundary, but only to someone who spreads them over
-//! at least 39 seconds. Between its charge and its refund the short limit may refuse another thread that it need not
-//! have refused; it never admits too much.
+//! at least 39 seconds. If that is too many, take a log in the window's place. Between its charge and its refund the
+//! short limit may refuse another thread that it need not have refused; it never admits too much.
 //!
 //! [`FixedWindow`]: crate::FixedWindow
 //! [`Gcra`]: crate::algorithm::Gcra
@@ -166,4 +196,5 @@
 //! [`PackedTokenBucket`]: crate::PackedTokenBucket
 //! [`Quota`]: crate::Quota
 //! [`SlidingWindowCounter`]: crate::SlidingWindowCounter
+//! [`SlidingWindowLog`]: crate::SlidingWindowLog
 //! [`TokenBucket`]: crate::TokenBucket
