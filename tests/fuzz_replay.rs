@@ -1,7 +1,8 @@
 //! Tries the committed inputs of every fuzz target again: seeds that add coverage, and what once broke something.
 
+use core::panic::AssertUnwindSafe;
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 
 /// The inputs in a folder, which need not exist.

@@ -11,11 +11,19 @@
 
 mod input;
 mod limiter;
+mod log;
+#[allow(dead_code)] // what the harness asks of it beside the lines
+#[rustfmt::skip] // formatted where it belongs
+#[path = "../../benches/src/replay/parse.rs"]
+mod parse;
 mod quota;
+mod replay_line;
 #[path = "../../tests/subject/mod.rs"]
 mod subject;
 
+pub use log::sliding_window_log;
 pub use quota::quota;
+pub use replay_line::replay_line;
 
 use subject::Kind;
 
@@ -29,6 +37,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("packed_token_bucket", packed_token_bucket),
     ("fixed_window", fixed_window),
     ("sliding_window_counter", sliding_window_counter),
+    ("sliding_window_log", sliding_window_log),
+    ("replay_line", replay_line),
 ];
 
 /// The token bucket against its model, step by step.

@@ -161,7 +161,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
 
         /// At readings on whole tokens the two encodings of a token bucket decide alike, whatever the order of the
         /// readings: the packed one is as strict with late readings as the other.
