@@ -7,6 +7,7 @@
 //! | limiter | admits in any span of length `T` at most | compared with "n in any period" |
 //! |---|---|---|
 //! | [`TokenBucket`], [`LeakyBucket`] | `B + r * T` | a burst on top of the rate: up to `B + n` in a period |
+//! | [`ShardedTokenBucket`] | `B + r * T` | the same |
 //! | [`PackedTokenBucket`] | `B + r * T + 1` | the same |
 //! | [`FixedWindow`], [`IntervalBucket`] | `n * (1 + ceil(T / period))` | admits up to `2 n` around a boundary |
 //! | [`SlidingWindowCounter`] | `n` in each aligned window, below `2 n` in any period | errs both ways |
@@ -15,6 +16,7 @@
 //! | limiter | reading the state | limits of the encoding |
 //! |---|---|---|
 //! | [`TokenBucket`], [`LeakyBucket`] | tokens; level | takes every [`Quota`] |
+//! | [`ShardedTokenBucket`] | tokens that are not in shards | takes every [`Quota`]; costs up to 7/8 of `B` |
 //! | [`PackedTokenBucket`] | tokens | rate (per second) times burst up to 1.9e10 |
 //! | [`FixedWindow`], [`IntervalBucket`] | what is left of the window | `n` up to 1.7e10 per second |
 //! | [`SlidingWindowCounter`] | what is left of the estimate | `n` up to 131 071 per second, 1 048 575 per minute |
@@ -22,7 +24,7 @@
 //!
 //! What exceeds the encoding is a construction error that names the largest limit.
 //!
-//! *Cost.* All but the log hardly differ. Each is one atomic word beside constants that never change, a cache line in
+//! *Cost.* The single words hardly differ. Each is one atomic word beside constants that never change, a cache line in
 //! all with a clock that has no state of its own, and can be a `static`. An admission is one clock reading, one load
 //! and one compare-and-swap; a denial leaves out the compare-and-swap. The log takes 8 bytes for each unit of its
 //! limit, allocated by its constructor; an admission of cost 1 is up to two compare-and-swaps, whatever the limit.
@@ -66,6 +68,18 @@
 //! // the eleventh, at 550 ms. The next comes at 1050 ms, after the last request.
 //! assert_eq!(admitted, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
 //! ```
+//!
+//! # Sharded token bucket
+//!
+//! The token bucket for many cores. Each thread spends from a word of its own, which is filled in batches from a
+//! central word. What lies in the words of all threads together was taken from the burst beforehand, so the bound is
+//! the token bucket's.
+//!
+//! *Use it* where more than a million calls per second are admitted, from several cores. See
+//! [performance](super::performance#when-to-shard).
+//!
+//! *It errs* towards refusing, by at most an eighth of the burst: that many tokens can lie where a call does not get
+//! at them. This does not grow with time. In the long run every token is spent, be it by one thread alone.
 //!
 //! # Leaky bucket, as a meter
 //!
@@ -195,6 +209,7 @@
 //! [`LeakyBucket`]: crate::LeakyBucket
 //! [`PackedTokenBucket`]: crate::PackedTokenBucket
 //! [`Quota`]: crate::Quota
+//! [`ShardedTokenBucket`]: crate::ShardedTokenBucket
 //! [`SlidingWindowCounter`]: crate::SlidingWindowCounter
 //! [`SlidingWindowLog`]: crate::SlidingWindowLog
 //! [`TokenBucket`]: crate::TokenBucket

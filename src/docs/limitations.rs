@@ -48,6 +48,13 @@
 //! Calls of a cost above 1 each hold one of 64 records for a moment. If 64 threads are stopped in just that moment,
 //! the next such call waits until one of them goes on. Calls of cost 1 wait for nobody. There is no `refund`.
 //!
+//! # The sharded token bucket
+//!
+//! Up to an eighth of the burst can lie in shards and handles, where a call may not get at it. A call can be denied
+//! while another thread, suspended in the middle of a refill, has tokens in hand. A handle that is leaked keeps its
+//! tokens for ever. It allocates when it is made, so a `static` needs a `LazyLock`. Without `std` threads cannot be
+//! told apart, and there is one shard.
+//!
 //! # Processes that fork
 //!
 //! After `fork` parent and child have a copy of the state each: from then on either has the whole limit. Threads do

@@ -65,6 +65,12 @@
 //! acquire. Each is named in the source, above the access; the rules that they serve are in the header of
 //! `src/window_log/mod.rs`.
 //!
+//! The sharded token bucket has a central word and a word for each shard. Its bound is an argument about one word's
+//! modification order at a time, so relaxed is enough for it; one order matters that is not between two words but
+//! within one thread: the clock is read after the shard's refill bit is set. Where a denial must know that all shards
+//! are empty, a counter of deposits is published by release and read by acquire. Rules and proof are in the header of
+//! `src/sharded/mod.rs`.
+//!
 //! # A limiter is not a lock
 //!
 //! A limiter gives its callers **no happens-before edge**. An admission says that there was a token. It does not make
