@@ -71,7 +71,7 @@ fn refusal(denied: Denied) -> Response {
     };
     match denied.retry_after() {
         // Whole seconds, rounded up: a client that comes back too early is refused again.
-        Some(wait) => (status, [(RETRY_AFTER, wait.as_millis().div_ceil(1000).to_string())]).into_response(),
+        Some(wait) => (status, [(RETRY_AFTER, wait.as_nanos().div_ceil(1_000_000_000).to_string())]).into_response(),
         None => status.into_response(),
     }
 }
