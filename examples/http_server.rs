@@ -49,8 +49,7 @@ async fn admit(State(limiter): State<Limiter>, request: Request, next: Next) -> 
 
 /// `Retry-After` counts whole seconds, so the hint is rounded up: a client that comes back too early is refused again.
 fn too_many_requests(denied: Denied) -> Response {
-    match denied.retry_after() {
-        Some(wait) => (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, wait.as_nanos().div_ceil(1_000_000_000).to_string())]).into_response(),
-        None => StatusCode::TOO_MANY_REQUESTS.into_response(),
-    }
+    let Some(wait) = denied.retry_after() else { return StatusCode::TOO_MANY_REQUESTS.into_response() };
+    let seconds = wait.as_nanos().div_ceil(1_000_000_000);
+    (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, seconds.to_string())]).into_response()
 }

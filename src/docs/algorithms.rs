@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`TokenBucket`], [`LeakyBucket`] | `B + r * T` | a burst on top of the rate: up to `B + n` in a period |
 //! | [`ShardedTokenBucket`] | `B + r * T` | the same |
+//! | [`KeyedLimiter`] | for each key `B + r * T` | the same |
 //! | [`PackedTokenBucket`] | `B + r * T + 1` | the same |
 //! | [`FixedWindow`], [`IntervalBucket`] | `n * (1 + ceil(T / period))` | admits up to `2 n` around a boundary |
 //! | [`SlidingWindowCounter`] | `n` in each aligned window, below `2 n` in any period | errs both ways |
@@ -17,6 +18,7 @@
 //! |---|---|---|
 //! | [`TokenBucket`], [`LeakyBucket`] | tokens; level | takes every [`Quota`] |
 //! | [`ShardedTokenBucket`] | tokens that are not in shards | takes every [`Quota`]; costs up to 7/8 of `B` |
+//! | [`KeyedLimiter`] | tokens of a key | rates up to 1e9 per second; bursts that recover in 96 years |
 //! | [`PackedTokenBucket`] | tokens | rate (per second) times burst up to 1.9e10 |
 //! | [`FixedWindow`], [`IntervalBucket`] | what is left of the window | `n` up to 1.7e10 per second |
 //! | [`SlidingWindowCounter`] | what is left of the estimate | `n` up to 131 071 per second, 1 048 575 per minute |
@@ -80,6 +82,22 @@
 //!
 //! *It errs* towards refusing, by at most an eighth of the burst: that many tokens can lie where a call does not get
 //! at them. This does not grow with time. In the long run every token is spent, be it by one thread alone.
+//!
+//! # Keyed limiter
+//!
+//! A token bucket for each key, in a table of fixed size. A key that owes nothing cannot be told from one that was
+//! never seen, so it needs no room: the table's capacity is a number of keys *in debt* at the same time.
+//!
+//! *Use it* for a limit per client, address or API key, where keys come from outside and anybody can make up new ones.
+//!
+//! *It errs* towards refusing. If the places where a new key could go are all taken by keys in debt, it is refused
+//! with
+//! [`Denied::TableFull`]. Two keys whose hashes agree in 30 bits and place share a bucket. No key in debt is ever
+//! forgotten, and none is ever admitted more than its bound.
+//!
+//! *It costs* 25.6 bytes for each key of its capacity, allocated by its constructor; a call on a known key is one
+//! compare-and-swap, and beyond the cache one access to memory. `check_many` has the memory accesses of many keys
+//! under way at once.
 //!
 //! # Leaky bucket, as a meter
 //!
@@ -203,9 +221,11 @@
 //! at least 39 seconds. If that is too many, take a log in the window's place. Between its charge and its refund the
 //! short limit may refuse another thread that it need not have refused; it never admits too much.
 //!
+//! [`Denied::TableFull`]: crate::Denied::TableFull
 //! [`FixedWindow`]: crate::FixedWindow
 //! [`Gcra`]: crate::algorithm::Gcra
 //! [`IntervalBucket`]: crate::IntervalBucket
+//! [`KeyedLimiter`]: crate::KeyedLimiter
 //! [`LeakyBucket`]: crate::LeakyBucket
 //! [`PackedTokenBucket`]: crate::PackedTokenBucket
 //! [`Quota`]: crate::Quota

@@ -55,6 +55,13 @@
 //! tokens for ever. It allocates when it is made, so a `static` needs a `LazyLock`. Without `std` threads cannot be
 //! told apart, and there is one shard.
 //!
+//! # The keyed limiter
+//!
+//! When more keys are in debt than the table was sized for, new keys are refused with `Denied::TableFull` until one of
+//! the old ones recovers. Two keys whose hashes agree share a bucket; with the default hasher nobody can choose such
+//! keys. A key that has recovered may be forgotten: it is full in any case, but after `with_initial` it starts at the
+//! initial level again.
+//!
 //! # Processes that fork
 //!
 //! After `fork` parent and child have a copy of the state each: from then on either has the whole limit. Threads do

@@ -71,6 +71,11 @@
 //! are empty, a counter of deposits is published by release and read by acquire. Rules and proof are in the header of
 //! `src/sharded/mod.rs`.
 //!
+//! The keyed limiter must agree with itself on which slot is a key's. A slot's word and its tag are two words, and two
+//! callers may insert one key in two slots. There, a tag is published by release and read by acquire; and a
+//! sequentially consistent fence stands between making one's own slot visible and looking for another's, since no
+//! weaker order forbids both callers to overlook each other. Rules and proof are in the header of `src/keyed/mod.rs`.
+//!
 //! # A limiter is not a lock
 //!
 //! A limiter gives its callers **no happens-before edge**. An admission says that there was a token. It does not make

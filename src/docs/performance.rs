@@ -18,6 +18,7 @@
 //! | [`SlidingWindowLog`], cost 1 | 1 | 2 or fewer | 1 | 0 |
 //! | [`ShardedTokenBucket`] | 1 / q | 2 / q | 1 | 0 |
 //! | [`Handle`] | 1 / q | 1 / q | 1 | 0 |
+//! | [`KeyedLimiter`], known key | 1 | 1, on the key's line | 1 | 0 |
 //!
 //! `q` is the batch: how many tokens are fetched from the central word at a time, up to 1024. Beside what the table
 //! counts, a sharded admission writes its own shard's line, which stays in its core's cache; a handle writes plain
@@ -72,6 +73,7 @@
 //!
 //! [`CoarseClock`]: crate::CoarseClock
 //! [`Handle`]: crate::Handle
+//! [`KeyedLimiter`]: crate::KeyedLimiter
 //! [`ShardedTokenBucket`]: crate::ShardedTokenBucket
 //! [`SlidingWindowLog`]: crate::SlidingWindowLog
 //! [`TokenBucket`]: crate::TokenBucket
