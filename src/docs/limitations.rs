@@ -24,9 +24,10 @@
 //!
 //! # Time
 //!
-//! * **Horizon.** A limiter serves for 146 years (2^62 ns) from the origin of its clock; for 73 years at rates above
-//!   4e9 per second; for at least 30 years if its word is packed, as those of windows are. What cannot last that long
-//!   is a construction error. Beyond the horizon time stands still: no more tokens come, and nothing is over-admitted.
+//! * **Horizon.** A limiter serves for 146 years (2^62 ns) from the origin of its clock: 73 years at rates above 4e9
+//!   per second, and in a sliding log; at least 50 in a keyed limiter, and at least 30 if its word is packed, as those
+//!   of windows are. What cannot last that long is a construction error. Beyond the horizon time stands still: no more
+//!   tokens come, and nothing is over-admitted.
 //! * **Resolution.** The scale counts in units of less than half a nanosecond. A bucket that has been full is cut off
 //!   at a whole unit, so one token may come up to one unit early, once; it never adds up. Only a burst that takes
 //!   decades to refill makes the unit larger. (The packed token bucket counts in whole tokens.)
