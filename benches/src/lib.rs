@@ -3,16 +3,22 @@
 //! `cargo run --release -p tollgate-bench` compares the limiters of this crate with baselines and with other crates.
 //! `benches/PEERS.md` says how each peer is driven.
 
+pub mod accuracy;
 pub mod clock;
 pub mod contention;
 pub mod engine;
 pub mod instructions;
 pub mod latency;
 pub mod load;
+pub mod markdown;
+pub mod pace;
 pub mod plan;
 pub mod plot;
 pub mod pool;
+pub mod record;
 pub mod registry;
+pub mod replay;
+pub mod report;
 pub mod row;
 pub mod single;
 pub mod stats;

@@ -2,6 +2,7 @@
 
 use crate::contention::slice::Slice;
 use crate::load::Load;
+use crate::pace::Pace;
 use crate::pool::Pool;
 use crate::registry::{Entry, select};
 use crate::row::Row;
@@ -9,6 +10,7 @@ use core::num::NonZeroUsize;
 use core::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::PathBuf;
+use std::time::Instant;
 
 /// The part of the command line that all comparisons share.
 #[derive(Clone, Debug, clap::Args)]
@@ -87,11 +89,8 @@ pub struct Plan {
     /// Cells that are compared with each other and stand side by side.
     group: usize,
     repetitions: usize,
-    length: Duration,
+    time: Duration,
 }
-
-/// Time that a measurement takes apart from the time it is asked to take: building, draining, starting, stopping.
-const OVERHEAD: Duration = Duration::from_millis(2);
 
 impl Plan {
     /// What `options` ask for, from the engines in `entries`, by default with `threads` threads.
@@ -113,26 +112,15 @@ impl Plan {
         }
         let repetitions = options.repetitions.get();
         let seconds = if options.quick { options.seconds / 4.0 } else { options.seconds };
-        let runs = u32::try_from(cells.len() * repetitions).unwrap_or(u32::MAX);
-        let each = Duration::try_from_secs_f64(seconds).unwrap_or_default() / runs;
-        let length = each.saturating_sub(OVERHEAD).clamp(Duration::from_millis(3), Duration::from_millis(500));
-        Ok(Self { cells, group: entries.len(), repetitions, length })
-    }
-
-    /// How often each cell is measured.
-    pub fn repetitions(&self) -> usize {
-        self.repetitions
-    }
-
-    /// How long each measurement takes.
-    pub fn length(&self) -> Duration {
-        self.length
+        let time = Duration::try_from_secs_f64(seconds).map_err(|error| format!("{seconds} seconds: {error}"))?;
+        Ok(Self { cells, group: entries.len(), repetitions, time })
     }
 
     /// Measures all cells, and returns for each what `measure` returned, once for each repetition.
     ///
     /// The repetitions go round: every cell once, then every cell again, so that a change in the machine's mood meets
-    /// them all. Each round starts with another engine, so that none always follows the same one.
+    /// them all. Each round starts with another engine, so that none always follows the same one. Engines that are
+    /// compared get the same time. Once the time is up there are no more repetitions, but every cell is measured once.
     ///
     /// # Panics
     ///
@@ -141,12 +129,21 @@ impl Plan {
         let pool = Pool::new(self.cells.iter().map(|cell| cell.threads).max().unwrap_or(0));
         let progress = progress(self.cells.len() * self.repetitions);
         let mut results: Vec<_> = self.cells.iter().map(|&cell| (cell, Vec::new())).collect();
-        for round in 0..self.repetitions {
-            for index in rotated(self.cells.len(), self.group, round) {
-                let (cell, measured) = &mut results[index];
-                progress.set_message(format!("{}, {} threads: {}", cell.load, cell.threads, cell.entry.name));
-                measured.push(measure(&pool, *cell, self.length));
-                progress.inc(1);
+        let mut pace = Pace::new(self.time, self.cells.len() * self.repetitions);
+        'rounds: for round in 0..self.repetitions {
+            for group in 0..self.cells.len() / self.group {
+                if round > 0 && pace.is_over() {
+                    break 'rounds;
+                }
+                let length = pace.length();
+                for place in rotated(self.group, round) {
+                    let (cell, measured) = &mut results[group * self.group + place];
+                    progress.set_message(format!("{}, {} threads: {}", cell.load, cell.threads, cell.entry.name));
+                    let begun = Instant::now();
+                    measured.push(measure(&pool, *cell, length));
+                    pace.ran(length, begun.elapsed());
+                    progress.inc(1);
+                }
             }
         }
         progress.finish_and_clear();
@@ -160,9 +157,9 @@ fn sorted<T: Ord>(mut values: Vec<T>) -> Vec<T> {
     values
 }
 
-/// The indices of `cells` in order, but with each group of `group` of them rotated by `round`.
-fn rotated(cells: usize, group: usize, round: usize) -> impl Iterator<Item = usize> {
-    (0..cells).map(move |index| index / group * group + (index + round * 5) % group)
+/// The places in a group of that size, in an order that starts elsewhere each round.
+fn rotated(size: usize, round: usize) -> impl Iterator<Item = usize> {
+    (0..size).map(move |place| (place + round * 5) % size)
 }
 
 fn progress(length: usize) -> ProgressBar {
@@ -193,14 +190,11 @@ mod tests {
     }
 
     #[test]
-    fn every_round_measures_everything_once_within_its_group() {
+    fn every_round_measures_everything_once() {
         for round in 0..20 {
-            let order: Vec<_> = rotated(12, 4, round).collect();
-            for (group, indices) in order.chunks(4).enumerate() {
-                assert_eq!(sorted(indices.to_vec()), (group * 4..group * 4 + 4).collect::<Vec<_>>());
-            }
+            assert_eq!(sorted(rotated(9, round).collect()), (0..9).collect::<Vec<_>>());
         }
-        assert_ne!(rotated(12, 4, 0).collect::<Vec<_>>(), rotated(12, 4, 1).collect::<Vec<_>>());
+        assert_ne!(rotated(9, 0).collect::<Vec<_>>(), rotated(9, 1).collect::<Vec<_>>());
     }
 
     #[test]
@@ -222,11 +216,11 @@ mod tests {
     }
 
     #[test]
-    fn a_quick_plan_takes_a_quarter_of_the_time_and_a_short_one_some() {
-        let quarter = plan(&["--quick", "--engine", "governor"]).unwrap().length();
-        let whole = plan(&["--engine", "governor"]).unwrap().length();
-        assert!(quarter * 7 / 2 < whole && whole < quarter * 5, "{quarter:?} {whole:?}");
-        assert!(plan(&["--seconds", "0"]).unwrap().length() > Duration::ZERO);
+    fn a_quick_plan_takes_a_quarter_of_the_time_and_no_time_is_enough_to_measure_once() {
+        assert_eq!(plan(&["--quick"]).unwrap().time * 4, plan(&[]).unwrap().time);
+        let results = plan(&["--seconds", "0"]).unwrap().run(|_, _, length| assert!(length > Duration::ZERO));
+        assert!(results.iter().all(|(_, measured)| measured.len() == 1));
+        assert!(plan(&["--seconds=-1"]).is_err());
         assert!(plan(&["--engine", "nothing"]).is_err());
     }
 }

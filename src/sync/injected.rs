@@ -3,8 +3,9 @@
 //! A weak CAS may fail although the word is as expected. No x86 processor ever does that, and loom never tries it, so
 //! only a test that makes it happen can see what follows. What is told and what is counted belongs to the thread.
 
+use super::Ordering;
+use super::real::Native;
 use core::cell::Cell;
-use core::sync::atomic::Ordering;
 
 std::thread_local! {
     static FAILURES: Cell<u64> = const { Cell::new(0) };
@@ -30,11 +31,11 @@ fn written() {
 /// The real one, with failures and a count.
 #[derive(Debug)]
 #[repr(transparent)]
-pub(crate) struct AtomicU64(portable_atomic::AtomicU64);
+pub(crate) struct AtomicU64(Native);
 
 impl AtomicU64 {
     pub(crate) const fn new(value: u64) -> Self {
-        Self(portable_atomic::AtomicU64::new(value))
+        Self(Native::new(value))
     }
 
     pub(crate) fn compare_exchange_weak(
@@ -88,7 +89,7 @@ counted! { swap fetch_add fetch_sub fetch_max fetch_min fetch_and fetch_or fetch
 
 /// Loads, and what else writes nothing.
 impl core::ops::Deref for AtomicU64 {
-    type Target = portable_atomic::AtomicU64;
+    type Target = Native;
 
     fn deref(&self) -> &Self::Target {
         &self.0

@@ -106,9 +106,10 @@ fn p4_hundreds_of_millions_per_second_are_what_they_say() {
 #[test]
 fn p5_polling_never_loses_time() {
     const PERIODS: u64 = 20;
-    for (period, step) in [(60 * SECOND, 119_000), (3_600 * SECOND, 7_100_000), (SECOND, 10_007), (DAY, DAY / 999_983)]
-    {
+    // The packed bucket is polled more slowly, to save the time.
+    for (period, step, slowly) in [(60 * SECOND, 119_000, 10), (3_600 * SECOND, 7_100_000, 10), (SECOND, 10_007, 1)] {
         for kind in Kind::BUCKETS {
+            let step = if kind == Kind::TokenBucket { step } else { step * slowly };
             // A burst of two, so that the bucket is never full while it is polled.
             let limiter = kind.limiter(quota(1, period, 2), &tollgate::ManualClock::new()).unwrap();
             let (mut admitted, mut now) = (0, 0);

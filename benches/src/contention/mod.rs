@@ -30,11 +30,10 @@ pub fn command(options: &Options) -> Result<(), String> {
     let outcome = measure(&plan);
     println!("{}", table::tables(&outcome.rows));
     println!(
-        "Each figure is the median of {} runs of {:.1?} on {} cores. ns/op: as the caller of a running thread sees it. \
-         fair: what the slowest\nthread got of what the fastest one got. Floors: one atomic read-modify-write on a line \
-         of its own; one clock read.",
-        plan.repetitions(),
-        plan.length(),
+        "Each figure is the median of {} on {} cores. ns/op: as the caller of a running thread sees it. fair: what the \
+         slowest\nthread got of what the fastest one got. Floors: one atomic read-modify-write on a line of its own; one \
+         clock read.",
+        repetitions(&outcome.rows),
         cores()
     );
     let svg = options.svg.as_deref().unwrap_or(Path::new("target/contention.svg"));
@@ -43,6 +42,15 @@ pub fn command(options: &Options) -> Result<(), String> {
         write(csv, |path| Row::write_all(path, &outcome.rows))?;
     }
     outcome.verified()
+}
+
+/// How often the rows were measured, in words: some once less than others where the time was up.
+pub fn repetitions(rows: &[Row]) -> String {
+    let counts = rows.iter().map(|row| row.repetitions);
+    match (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0)) {
+        (least, most) if least == most => format!("{most} runs"),
+        (least, most) => format!("{least} to {most} runs (the time was up)"),
+    }
 }
 
 impl Outcome {

@@ -4,7 +4,7 @@ pub mod plot;
 pub mod sample;
 pub mod table;
 
-use crate::contention::Outcome;
+use crate::contention::{Outcome, repetitions};
 use crate::plan::{Cell, Options, Plan, cores};
 use crate::registry::ENTRIES;
 use crate::row::{Row, write};
@@ -23,11 +23,10 @@ pub fn command(options: &Options) -> Result<(), String> {
     let outcome = measure(&plan);
     println!("{}", table::tables(&outcome.rows));
     println!(
-        "Nanoseconds of single calls, from {} runs of {:.1?} each, on {} cores. Every figure contains one reading of the \
+        "Nanoseconds of single calls, from {}, on {} cores. Every figure contains one reading of the \
          timer, which\nalone takes {} ns (median) and moves in steps of {} ns. A thread that loses its core during a \
          call counts the time it was away.",
-        plan.repetitions(),
-        plan.length(),
+        repetitions(&outcome.rows),
         cores(),
         outcome.rows.first().and_then(|row| row.timer_ns).unwrap_or(0),
         outcome.rows.first().and_then(|row| row.timer_step_ns).unwrap_or(0),

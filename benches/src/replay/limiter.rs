@@ -1,0 +1,128 @@
+//! The library's limiters behind one call that takes the instant from the log.
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use tollgate::{
+    Denied, FixedWindow, Nanos, PackedTokenBucket, Quota, QuotaError, SlidingWindowCounter, SlidingWindowLog,
+    TokenBucket,
+};
+
+/// A way of limiting, by its name in the harness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Algorithm {
+    /// `TokenBucket`.
+    TokenBucket,
+    /// `LeakyBucket`: the token bucket seen from the other side.
+    LeakyBucket,
+    /// `PackedTokenBucket`.
+    Packed,
+    /// `FixedWindow`.
+    FixedWindow,
+    /// `IntervalBucket`.
+    Interval,
+    /// `SlidingWindowCounter`.
+    SlidingCounter,
+    /// `SlidingWindowLog`.
+    SlidingLog,
+}
+
+impl Algorithm {
+    /// Every algorithm, in the order in which they are shown.
+    pub const ALL: [Self; 7] = [
+        Self::TokenBucket,
+        Self::LeakyBucket,
+        Self::Packed,
+        Self::FixedWindow,
+        Self::Interval,
+        Self::SlidingCounter,
+        Self::SlidingLog,
+    ];
+
+    /// The name in tables, files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TokenBucket => "token-bucket",
+            Self::LeakyBucket => "leaky-bucket",
+            Self::Packed => "packed",
+            Self::FixedWindow => "fixed-window",
+            Self::Interval => "interval",
+            Self::SlidingCounter => "sliding-counter",
+            Self::SlidingLog => "sliding-log",
+        }
+    }
+}
+
+/// What can be asked for on the command line: one algorithm, or all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Selection {
+    All,
+    One(Algorithm),
+}
+
+impl Selection {
+    /// The algorithms selected, each once, in the order of [`Algorithm::ALL`].
+    pub(crate) fn algorithms(selections: &[Self]) -> Vec<Algorithm> {
+        let selected = |one: &Algorithm| selections.iter().any(|&s| s == Self::All || s == Self::One(*one));
+        Algorithm::ALL.into_iter().filter(selected).collect()
+    }
+}
+
+impl ValueEnum for Selection {
+    fn value_variants<'a>() -> &'a [Self] {
+        const VARIANTS: [Selection; 8] = {
+            let mut variants = [Selection::All; 8];
+            let mut place = 0;
+            while place < Algorithm::ALL.len() {
+                variants[place] = Selection::One(Algorithm::ALL[place]);
+                place += 1;
+            }
+            variants
+        };
+        &VARIANTS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(match self {
+            Self::All => "all",
+            Self::One(algorithm) => algorithm.name(),
+        }))
+    }
+}
+
+/// One limiter of the library. Where two algorithms are one type seen from two sides, they are one variant.
+#[derive(Debug)]
+pub(crate) enum Limiter {
+    /// A token bucket; the leaky bucket is the same machine.
+    Bucket(TokenBucket),
+    Packed(PackedTokenBucket),
+    /// A fixed window; the interval bucket differs in partial takes only.
+    Window(FixedWindow),
+    Counter(SlidingWindowCounter),
+    Log(SlidingWindowLog),
+}
+
+impl Limiter {
+    /// # Errors
+    ///
+    /// The algorithm cannot hold the quota.
+    pub(crate) fn new(algorithm: Algorithm, quota: Quota) -> Result<Self, QuotaError> {
+        match algorithm {
+            Algorithm::TokenBucket | Algorithm::LeakyBucket => TokenBucket::try_new(quota).map(Self::Bucket),
+            Algorithm::Packed => PackedTokenBucket::try_new(quota).map(Self::Packed),
+            Algorithm::FixedWindow | Algorithm::Interval => FixedWindow::try_new(quota).map(Self::Window),
+            Algorithm::SlidingCounter => SlidingWindowCounter::try_new(quota).map(Self::Counter),
+            Algorithm::SlidingLog => SlidingWindowLog::try_new(quota).map(Self::Log),
+        }
+    }
+
+    /// Takes `n` tokens at `now`, or says why not.
+    pub(crate) fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
+        match self {
+            Self::Bucket(limiter) => limiter.try_acquire_n_at(n, now),
+            Self::Packed(limiter) => limiter.try_acquire_n_at(n, now),
+            Self::Window(limiter) => limiter.try_acquire_n_at(n, now),
+            Self::Counter(limiter) => limiter.try_acquire_n_at(n, now),
+            Self::Log(limiter) => limiter.try_acquire_n_at(n, now),
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! `report`: puts the tables of the newest folder in `results/` into the README, or checks that they are there.
+
+pub mod splice;
+
+use crate::markdown::BLOCKS;
+use crate::row::Row;
+use splice::{Marker, splice};
+use std::path::{Path, PathBuf};
+
+/// The command line of `report`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Options {
+    /// Change nothing; fail if the tables are not those of the newest folder
+    #[arg(long)]
+    check: bool,
+    /// The file whose tables are kept up to date
+    #[arg(long, default_value = "README.md")]
+    readme: PathBuf,
+    /// Where the recorded figures are
+    #[arg(long, default_value = "results")]
+    results: PathBuf,
+}
+
+/// Runs `report`.
+///
+/// # Errors
+///
+/// If a file cannot be read or written, a marker asks for what there is not, or, with `--check`, a table differs.
+pub fn command(options: &Options) -> Result<(), String> {
+    let path = &options.readme;
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let fresh = splice(&text, |marker| block(marker, &options.results))?;
+    if fresh == text {
+        println!("{} is up to date", path.display());
+        return Ok(());
+    }
+    if options.check {
+        return Err(format!(
+            "{} differs from the newest figures at {}; run report",
+            path.display(),
+            difference(&text, &fresh)
+        ));
+    }
+    std::fs::write(path, fresh).map_err(|error| format!("{}: {error}", path.display()))?;
+    println!("{} brought up to date", path.display());
+    Ok(())
+}
+
+/// What belongs between the markers: a table and where it comes from; nothing as long as nothing is recorded.
+fn block(marker: &Marker, results: &Path) -> Result<String, String> {
+    let Some((_, block)) = BLOCKS.iter().find(|(name, _)| *name == marker.name) else {
+        let names: Vec<_> = BLOCKS.iter().map(|(name, _)| *name).collect();
+        return Err(format!("no table is called {}; there are: {}", marker.name, names.join(" ")));
+    };
+    let Some(folder) = newest(results, marker.machine.as_deref())? else {
+        return match &marker.machine {
+            None => Ok(String::new()),
+            Some(machine) => Err(format!("nothing is recorded for {machine} in {}", results.display())),
+        };
+    };
+    let rows = read(&results.join(&folder))?;
+    Ok(format!("\n{}\nFrom [results/{folder}](results/{folder}).\n\n", block(&rows).trim_end().to_owned() + "\n"))
+}
+
+/// The folder with the latest date in its name, of that machine if one is given.
+fn newest(results: &Path, machine: Option<&str>) -> Result<Option<String>, String> {
+    let entries = match std::fs::read_dir(results) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("{}: {error}", results.display())),
+    };
+    let folders = entries.filter_map(|entry| entry.ok().filter(|entry| entry.path().is_dir()));
+    let names = folders.filter_map(|folder| folder.file_name().into_string().ok());
+    let of_machine = |name: &String| {
+        let slug = name.split_once('_').map(|(_, slug)| slug);
+        slug.is_some_and(|slug| machine.is_none_or(|machine| slug.split('.').next() == Some(machine)))
+    };
+    Ok(names.filter(of_machine).max_by_key(|name| order(name)))
+}
+
+/// Folders sort by date, then by the number behind a second run of the same day (`2026-11-30_name.2`).
+fn order(name: &str) -> (String, u32, String) {
+    let (date, slug) = name.split_once('_').unwrap_or((name, ""));
+    let run = slug.rsplit_once('.').and_then(|(_, run)| run.parse().ok()).unwrap_or(1);
+    (date.into(), run, slug.into())
+}
+
+/// Every row of every csv in `folder`.
+///
+/// # Errors
+///
+/// If there is none, or one cannot be read.
+pub fn read(folder: &Path) -> Result<Vec<Row>, String> {
+    let fail = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>())
+        .map_err(fail)?;
+    files.retain(|path: &PathBuf| path.extension().is_some_and(|extension| extension == "csv"));
+    files.sort();
+    let mut rows = Vec::new();
+    for file in files {
+        rows.extend(Row::read_all(&file).map_err(|error| format!("{}: {error}", file.display()))?);
+    }
+    if rows.is_empty() { Err(format!("{} has no figures", folder.display())) } else { Ok(rows) }
+}
+
+/// Where the texts part: the first line that is not the same.
+fn difference(old: &str, new: &str) -> String {
+    let same = old.lines().zip(new.lines()).take_while(|(old, new)| old == new).count();
+    let line = |text: &str| text.lines().nth(same).unwrap_or("the end").to_owned();
+    format!("line {}:\n  is:        {}\n  should be: {}", same + 1, line(old), line(new))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A README and a results folder of its own for a test.
+    struct Place(PathBuf);
+
+    impl Place {
+        fn new(name: &str, readme: &str) -> Self {
+            let folder = std::env::temp_dir().join(format!("tollgate-bench-report-{name}-{}", std::process::id()));
+            let _ = std::fs::remove_dir_all(&folder);
+            std::fs::create_dir_all(folder.join("results")).unwrap();
+            std::fs::write(folder.join("README.md"), readme).unwrap();
+            Self(folder)
+        }
+
+        fn record(&self, folder: &str, ns_per_op: f64) {
+            let folder = self.0.join("results").join(folder);
+            std::fs::create_dir_all(&folder).unwrap();
+            let row = Row { bench: "clock".into(), engine: "tick".into(), threads: 1, ns_per_op, ..Row::default() };
+            Row::write_all(&folder.join("clock.csv"), &[row]).unwrap();
+        }
+
+        fn report(&self, check: bool) -> Result<String, String> {
+            let (readme, results) = (self.0.join("README.md"), self.0.join("results"));
+            command(&Options { check, readme: readme.clone(), results })?;
+            Ok(std::fs::read_to_string(readme).unwrap())
+        }
+    }
+
+    impl Drop for Place {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    const README: &str = "# Title\n\n<!-- tollgate-bench:begin clock -->\n<!-- tollgate-bench:end clock -->\n\nend\n";
+
+    #[test]
+    fn a_readme_is_checked_brought_up_to_date_and_then_passes() {
+        let place = Place::new("update", README);
+        assert_eq!(place.report(true).unwrap(), README, "nothing recorded, nothing to show");
+        place.record("2026-01-31_box", 12.5);
+        let message = place.report(true).unwrap_err();
+        assert!(message.contains("line 4"), "{message}");
+        let text = place.report(false).unwrap();
+        assert!(
+            text.contains("| tick |  | 12.5 |\n\nFrom [results/2026-01-31_box](results/2026-01-31_box).\n"),
+            "{text}"
+        );
+        assert!(text.starts_with("# Title\n\n<!--") && text.ends_with("-->\n\nend\n"));
+        assert_eq!(place.report(true).unwrap(), text);
+        // One digit by hand, and the check fails.
+        std::fs::write(place.0.join("README.md"), text.replace("12.5", "11.5")).unwrap();
+        assert!(place.report(true).unwrap_err().contains("11.5"));
+    }
+
+    #[test]
+    fn the_newest_folder_counts() {
+        let place = Place::new("newest", README);
+        place.record("2026-01-31_box", 1.0);
+        place.record("2025-12-31_zoo", 2.0);
+        assert!(place.report(false).unwrap().contains("2026-01-31_box"));
+        place.record("2026-01-31_box.2", 3.0);
+        place.record("2026-01-31_box.10", 4.0);
+        assert!(place.report(false).unwrap().contains("2026-01-31_box.10"));
+    }
+
+    #[test]
+    fn a_marker_can_ask_for_a_machine() {
+        let of_machine = README.replace("begin clock", "begin clock zoo");
+        let place = Place::new("machine", &of_machine);
+        place.record("2026-01-31_box", 1.0);
+        assert!(place.report(false).unwrap_err().contains("zoo"));
+        place.record("2025-12-31_zoo", 2.0);
+        assert!(place.report(false).unwrap().contains("results/2025-12-31_zoo"));
+    }
+
+    #[test]
+    fn an_unknown_table_is_an_error_that_names_the_known_ones() {
+        let place = Place::new("unknown", &README.replace("clock", "clocks"));
+        let message = place.report(true).unwrap_err();
+        assert!(message.contains("clocks") && message.contains("headline"), "{message}");
+    }
+}

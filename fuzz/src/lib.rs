@@ -1,0 +1,78 @@
+//! The bodies of the fuzz targets. Each takes any bytes, and panics if the library does something wrong with what they
+//! describe.
+//!
+//! ```text
+//! cargo fuzz run -s none TARGET       look for inputs that break something (stable toolchain; from the repository's root)
+//! cargo test --test fuzz_replay       try all committed seeds and regressions again
+//! ```
+//!
+//! `seeds/TARGET/` holds inputs that add coverage, `regressions/TARGET/` those that once broke something. A new crash
+//! is moved there under a name that says what it broke.
+
+mod input;
+mod limiter;
+mod log;
+#[allow(dead_code)] // what the harness asks of it beside the lines
+#[rustfmt::skip] // formatted where it belongs
+#[path = "../../benches/src/replay/parse.rs"]
+mod parse;
+mod quota;
+mod replay_line;
+#[path = "../../tests/subject/mod.rs"]
+mod subject;
+
+pub use log::sliding_window_log;
+pub use quota::quota;
+pub use replay_line::replay_line;
+
+use subject::Kind;
+
+/// A target's body.
+pub type Target = fn(&[u8]);
+
+/// Every target, by the name of its binary and of its folders.
+pub const TARGETS: &[(&str, Target)] = &[
+    ("quota", quota),
+    ("token_bucket", token_bucket),
+    ("packed_token_bucket", packed_token_bucket),
+    ("fixed_window", fixed_window),
+    ("sliding_window_counter", sliding_window_counter),
+    ("sliding_window_log", sliding_window_log),
+    ("replay_line", replay_line),
+];
+
+/// The token bucket against its model, step by step.
+///
+/// # Panics
+///
+/// If they differ by more than the token bucket documents.
+pub fn token_bucket(data: &[u8]) {
+    limiter::follow(Kind::TokenBucket, data);
+}
+
+/// The packed token bucket against its model, step by step.
+///
+/// # Panics
+///
+/// If they differ by more than the packed bucket documents.
+pub fn packed_token_bucket(data: &[u8]) {
+    limiter::follow(Kind::PackedTokenBucket, data);
+}
+
+/// The fixed window against its model, step by step.
+///
+/// # Panics
+///
+/// If they differ.
+pub fn fixed_window(data: &[u8]) {
+    limiter::follow(Kind::FixedWindow, data);
+}
+
+/// The sliding window counter against its model, step by step.
+///
+/// # Panics
+///
+/// If they differ.
+pub fn sliding_window_counter(data: &[u8]) {
+    limiter::follow(Kind::SlidingWindowCounter, data);
+}

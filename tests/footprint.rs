@@ -1,0 +1,176 @@
+//! What a limiter takes: bytes, a line of cache, no allocation, no lock. And where it can stand.
+
+mod subject;
+
+use core::alloc::{GlobalAlloc, Layout};
+use core::cell::Cell;
+use core::time::Duration;
+use std::alloc::System;
+use std::sync::Arc;
+use subject::Kind;
+use tollgate::{
+    CoarseClock, DefaultClock, Denied, FixedWindow, Hint, IntervalBucket, LeakyBucket, ManualClock, Monotone,
+    MonotonicClock, Nanos, PackedTokenBucket, Quota, QuotaError, RateLimit, SlidingWindowCounter, SlidingWindowLog,
+    Status, TokenBucket,
+};
+
+/// The system's allocator, counting each thread's calls.
+struct Counting;
+
+thread_local! {
+    static CALLS: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: every call goes to the system's allocator with the arguments it came with.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        CALLS.set(CALLS.get() + 1);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        CALLS.set(CALLS.get() + 1);
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// How often `work` allocates or frees on this thread.
+fn allocations(work: impl FnOnce()) -> u64 {
+    let before = CALLS.get();
+    work();
+    CALLS.get() - before
+}
+
+#[test]
+fn the_counting_allocator_counts() {
+    assert_eq!(allocations(|| drop(core::hint::black_box(Box::new(1)))), 2);
+}
+
+#[test]
+fn nothing_allocates_but_the_construction_of_what_is_shared() {
+    for kind in Kind::ALL {
+        for quota in
+            [Quota::per_second(1_000), Quota::per(3, Duration::from_nanos(70)), Quota::UNLIMITED, Quota::DENY_ALL]
+        {
+            let clock = ManualClock::new();
+            let limiter = kind.limiter(quota, &clock).unwrap();
+            let calls = allocations(|| {
+                for turn in 0..2_000 {
+                    clock.set(Nanos(turn * turn * 1_000 % 1_000_003));
+                    if let Err(denied) = limiter.try_acquire_n(turn % 1_100) {
+                        let _ = denied.retry_after();
+                    }
+                    let _ = limiter.try_acquire();
+                    limiter.try_acquire_up_to(turn % 3);
+                    limiter.refund(turn % 2);
+                    let (_, _, _) = (limiter.available(), limiter.status(), limiter.max_cost());
+                }
+            });
+            assert_eq!(calls, 0, "{kind:?} {quota:?}");
+        }
+    }
+}
+
+#[test]
+fn a_limiter_on_a_real_clock_does_not_allocate() {
+    static BUCKET: TokenBucket = TokenBucket::new(Quota::per_second(1_000));
+    // The first reading in a process sets the clock up.
+    let _ = BUCKET.try_acquire();
+    let calls = allocations(|| {
+        for _ in 0..10_000 {
+            let _ = BUCKET.try_acquire();
+        }
+    });
+    assert_eq!(calls, 0);
+    // Nor does making another one.
+    let made = allocations(|| assert!(TokenBucket::new(Quota::per_second(1)).try_acquire().is_ok()));
+    assert_eq!(made, 0);
+}
+
+/// A line of cache of 64 bytes, and no two limiters on the same line.
+#[test]
+fn a_limiter_is_a_line_of_cache() {
+    macro_rules! check {
+        ($($limiter:ident),*) => {$(
+            assert_eq!((align_of::<$limiter>(), size_of::<$limiter>()), (64, 64), stringify!($limiter));
+        )*};
+    }
+    check!(TokenBucket, LeakyBucket, PackedTokenBucket, FixedWindow, IntervalBucket, SlidingWindowCounter);
+    // A log has its ring beside it.
+    assert_eq!(align_of::<SlidingWindowLog>(), 64);
+    assert!(size_of::<SlidingWindowLog>() <= 256, "{} bytes", size_of::<SlidingWindowLog>());
+}
+
+#[test]
+fn answers_are_small() {
+    // A refusal is returned through memory on the hot path.
+    assert!(size_of::<Result<(), Denied>>() <= 64, "{} bytes", size_of::<Result<(), Denied>>());
+    assert_eq!(size_of::<Quota>(), 24);
+    assert_eq!(size_of::<Nanos>(), 8);
+    assert_eq!(size_of::<DefaultClock>(), 0);
+}
+
+#[test]
+fn everything_can_be_sent_and_shared() {
+    fn check<T: Send + Sync + Unpin + 'static>() {}
+    check::<TokenBucket>();
+    check::<LeakyBucket<CoarseClock>>();
+    check::<PackedTokenBucket<MonotonicClock>>();
+    check::<FixedWindow<Monotone<MonotonicClock>>>();
+    check::<IntervalBucket<ManualClock>>();
+    check::<SlidingWindowCounter<Arc<ManualClock>>>();
+    check::<SlidingWindowLog<Monotone<CoarseClock>>>();
+    check::<Box<dyn RateLimit + Send + Sync>>();
+    check::<(Quota, QuotaError, Denied, Hint, Status, Nanos)>();
+}
+
+/// On targets without a 64-bit compare-and-swap the atomics would be emulated by a lock. None of ours is.
+#[test]
+fn the_word_is_lock_free() {
+    const { assert!(portable_atomic::AtomicU64::is_always_lock_free()) };
+}
+
+/// Quotas and limiters are made at compile time: a slip there is a compile error.
+const QUOTA: Quota = Quota::per(3, Duration::from_millis(100)).with_burst(5);
+const RATE: (u64, Duration, u64) = (QUOTA.tokens(), QUOTA.period(), QUOTA.burst());
+const REPORTED: bool = Quota::try_new(0, Duration::from_secs(1), 1).is_err();
+static LIMITERS: [TokenBucket; 2] = [TokenBucket::new(QUOTA), TokenBucket::new(Quota::UNLIMITED)];
+static TRIED: Result<FixedWindow, QuotaError> = FixedWindow::try_new(QUOTA);
+static ON_ANOTHER_CLOCK: SlidingWindowCounter<MonotonicClock> = SlidingWindowCounter::with_clock(QUOTA, MonotonicClock);
+
+#[test]
+fn everything_can_be_made_at_compile_time() {
+    assert_eq!((RATE, REPORTED), ((3, Duration::from_millis(100), 5), true));
+    assert!(LIMITERS.iter().all(|limiter| limiter.try_acquire_n(5).is_ok()));
+    assert!(TRIED.as_ref().is_ok_and(|limiter| limiter.try_acquire_n(3).is_ok()));
+    assert!(ON_ANOTHER_CLOCK.try_acquire_n(3).is_ok());
+}
+
+/// A struct that owns a limiter, one that borrows any, and one that shares any.
+struct Owner {
+    limiter: LeakyBucket,
+}
+struct Borrower<'a> {
+    limiter: &'a dyn RateLimit,
+}
+struct Sharer<L: RateLimit + ?Sized> {
+    limiter: Arc<L>,
+}
+
+#[test]
+fn limiters_are_owned_borrowed_and_shared() {
+    let owner = Owner { limiter: LeakyBucket::new(Quota::per_hour(4)) };
+    assert!(Borrower { limiter: &owner.limiter }.limiter.try_acquire_n(2).is_ok());
+    let sharer = Sharer { limiter: Arc::new(owner.limiter) };
+    assert!(sharer.limiter.try_acquire().is_ok());
+    let any: Sharer<dyn RateLimit> = Sharer { limiter: sharer.limiter };
+    assert!(any.limiter.try_acquire().is_ok());
+    assert!(any.limiter.try_acquire().is_err());
+    let boxed: Vec<Box<dyn RateLimit>> = vec![Box::new(any.limiter), Box::new(TokenBucket::new(Quota::per_hour(1)))];
+    assert_eq!(boxed.iter().filter(|limiter| limiter.try_acquire().is_ok()).count(), 1);
+}
