@@ -25,6 +25,13 @@ impl StateCell {
         self.0.load(Ordering::Relaxed)
     }
 
+    /// Subtracts `amount` from the word, wrapping, and returns what it was before. Wait-free.
+    #[inline]
+    pub(crate) fn subtract(&self, amount: u64) -> u64 {
+        // ORDERING: relaxed; pairs with nothing. As for `update`.
+        self.0.fetch_sub(amount, Ordering::Relaxed)
+    }
+
     /// Replaces the word by what `step` makes of it, atomically; returns what `step` returned beside it.
     ///
     /// `step` is pure: it is called again with the value that won whenever another thread changed the word in between.

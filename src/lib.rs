@@ -44,10 +44,12 @@ mod clock;
 mod decision;
 #[cfg(any(doc, doctest))]
 pub mod docs;
+pub mod keyed;
 mod limiter;
 mod nanos;
 mod quota;
 mod rate_limit;
+mod sharded;
 mod sync;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -62,20 +64,33 @@ pub use clock::{Clock, ManualClock, Monotone};
 #[cfg(feature = "std")]
 pub use clock::{DefaultClock, MonotonicClock};
 pub use decision::{Denied, Status};
+pub use keyed::{ClientKey, KeyedError, KeyedLimiter};
 pub use limiter::{
     FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, RateLimiter, SlidingWindowCounter, TokenBucket,
 };
 pub use nanos::Nanos;
 pub use quota::{Quota, QuotaError};
 pub use rate_limit::RateLimit;
+pub use sharded::{Handle, ShardedTokenBucket};
 pub use timeline::Hint;
 pub use window_log::SlidingWindowLog;
+
+/// The pure steps over a sharded limiter's slots, for model checks.
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub use sharded::Word as SlotWord;
 
 /// What model checks need to steer.
 #[cfg(all(loom, feature = "loom"))]
 #[doc(hidden)]
 pub mod loom_support {
+    pub use crate::sharded::set_index as set_shard;
     pub use crate::sync::model::loads_as_rmw;
+
+    /// The lines of a keyed limiter's table where a key of this hash may live.
+    pub fn lines_of_key(hash: u64, lines: u32) -> [usize; 3] {
+        crate::keyed::lines_of_key(hash, lines)
+    }
 }
 
 /// The examples in README.md compile and hold.

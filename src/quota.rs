@@ -223,6 +223,8 @@ pub enum QuotaError {
         /// How much it needs, in bytes.
         bytes: u64,
     },
+    /// A sharded limiter without any shards.
+    ZeroShards,
     /// More initial tokens than the limiter can hold.
     InitialTooLarge {
         /// The most that it can hold.
@@ -243,6 +245,7 @@ impl QuotaError {
             Self::LimitTooLarge { .. } => "the limit is too large for a packed word to last 30 years",
             Self::LogTooLong { .. } => "the limit is too large for a log with a slot for each unit",
             Self::OutOfMemory { .. } => "there is no memory for a log with a slot for each unit of the limit",
+            Self::ZeroShards => "a sharded limiter needs at least one shard",
             Self::InitialTooLarge { .. } => "more initial tokens than the limiter can hold",
         }
     }
@@ -258,7 +261,7 @@ impl fmt::Display for QuotaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.reason())?;
         match self {
-            Self::ZeroTokens | Self::ZeroPeriod | Self::ZeroBurst => Ok(()),
+            Self::ZeroTokens | Self::ZeroPeriod | Self::ZeroBurst | Self::ZeroShards => Ok(()),
             Self::PeriodTooLong { longest } => {
                 let seconds = longest.as_secs();
                 write!(f, ": at most {seconds} seconds ({} years) can be told apart", seconds / 31_557_600)

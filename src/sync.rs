@@ -25,7 +25,8 @@ pub(crate) mod injected;
 mod real {
     #[cfg(test)]
     pub(crate) use super::injected::AtomicU64;
-    pub(crate) use core::sync::atomic::Ordering;
+    pub(crate) use core::sync::atomic::{Ordering, fence};
+    pub(crate) use portable_atomic::AtomicU32;
     #[cfg(not(test))]
     pub(crate) use portable_atomic::AtomicU64;
     #[cfg(test)]
@@ -67,7 +68,7 @@ pub(crate) mod model {
     //! compiled as `fetch_add(0)`, because loom skips interleavings of plain loads that it takes for redundant.
 
     use core::cell::Cell;
-    pub(crate) use loom::sync::atomic::Ordering;
+    pub(crate) use loom::sync::atomic::{Ordering, fence};
 
     std::thread_local! {
         static LOADS_AS_RMW: Cell<bool> = const { Cell::new(false) };
@@ -91,6 +92,16 @@ pub(crate) mod model {
                 pub(crate) fn load(&self, order: Ordering) -> $int {
                     if LOADS_AS_RMW.get() { self.0.fetch_add(0, order) } else { self.0.load(order) }
                 }
+
+                /// Where loads are read-modify-writes, so are stores: loom would not order a plain store after one that has
+                /// read the value before.
+                pub(crate) fn store(&self, value: $int, order: Ordering) {
+                    if LOADS_AS_RMW.get() {
+                        let _ = self.0.swap(value, order);
+                    } else {
+                        self.0.store(value, order)
+                    }
+                }
             }
 
             impl core::ops::Deref for $name {
@@ -103,6 +114,7 @@ pub(crate) mod model {
         };
     }
 
+    atomic!(AtomicU32, u32);
     atomic!(AtomicU64, u64);
 
     /// Nothing to wait for: in a model, a lost race means that another thread has already moved on.
@@ -119,4 +131,4 @@ pub(crate) mod model {
 }
 
 #[cfg(all(loom, feature = "loom"))]
-pub(crate) use model::{AtomicU64, Backoff, Ordering};
+pub(crate) use model::{AtomicU32, AtomicU64, Backoff, Ordering, fence};

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use subject::Kind;
 use tollgate::{
     CoarseClock, DefaultClock, Denied, FixedWindow, Hint, IntervalBucket, LeakyBucket, ManualClock, Monotone,
-    MonotonicClock, Nanos, PackedTokenBucket, Quota, QuotaError, RateLimit, SlidingWindowCounter, Status, TokenBucket,
+    MonotonicClock, Nanos, PackedTokenBucket, Quota, QuotaError, RateLimit, SlidingWindowCounter, SlidingWindowLog,
+    Status, TokenBucket,
 };
 
 /// The system's allocator, counting each thread's calls.
@@ -47,7 +48,7 @@ fn allocations(work: impl FnOnce()) -> u64 {
 
 #[test]
 fn the_counting_allocator_counts() {
-    assert_eq!(allocations(|| drop(Box::new(1))), 2);
+    assert_eq!(allocations(|| drop(core::hint::black_box(Box::new(1)))), 2);
 }
 
 #[test]
@@ -100,6 +101,9 @@ fn a_limiter_is_a_line_of_cache() {
         )*};
     }
     check!(TokenBucket, LeakyBucket, PackedTokenBucket, FixedWindow, IntervalBucket, SlidingWindowCounter);
+    // A log has its ring beside it.
+    assert_eq!(align_of::<SlidingWindowLog>(), 64);
+    assert!(size_of::<SlidingWindowLog>() <= 256, "{} bytes", size_of::<SlidingWindowLog>());
 }
 
 #[test]
@@ -120,6 +124,7 @@ fn everything_can_be_sent_and_shared() {
     check::<FixedWindow<Monotone<MonotonicClock>>>();
     check::<IntervalBucket<ManualClock>>();
     check::<SlidingWindowCounter<Arc<ManualClock>>>();
+    check::<SlidingWindowLog<Monotone<CoarseClock>>>();
     check::<Box<dyn RateLimit + Send + Sync>>();
     check::<(Quota, QuotaError, Denied, Hint, Status, Nanos)>();
 }

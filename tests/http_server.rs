@@ -1,15 +1,20 @@
-//! The server of `examples/http_server.rs`, driven over a real socket by a real HTTP client.
+//! The servers of `examples/`, driven over real sockets by a real HTTP client.
 //!
-//! Only the limiter's clock is manual, so that the outcome is the same on a fast machine and on a slow one.
+//! Only the limiters' clocks are manual, so that the outcome is the same on a fast machine and on a slow one.
 
 #[expect(dead_code, reason = "the example's `main` is not called here")]
 #[path = "../examples/http_server.rs"]
 mod http_server;
 
+#[expect(dead_code, reason = "the example's `main` is not called here")]
+#[path = "../examples/http_per_client.rs"]
+mod http_per_client;
+
 use core::{net::SocketAddr, time::Duration};
 use std::{sync::Arc, thread};
 
-use tollgate::{ManualClock, TokenBucket};
+use axum::Router;
+use tollgate::{KeyedLimiter, ManualClock, TokenBucket};
 
 /// What the client saw: the status, and `Retry-After` where there is one.
 type Answer = (u16, Option<String>);
@@ -45,6 +50,25 @@ fn concurrent_clients_share_the_limit() {
     assert_eq!(passed, 10, "24 requests from 4 connections, and the clock stands still");
 }
 
+#[test]
+fn each_client_address_has_a_limit_of_its_own() {
+    let clock = ManualClock::new();
+    let limiter = KeyedLimiter::with_clock(http_per_client::QUOTA, http_per_client::CLIENTS, clock.clone());
+    let port = serve_router("[::]:0", http_per_client::router(limiter)).port();
+    // One socket listens for both protocols. The first client's address reaches it mapped into IPv6.
+    let addresses = [format!("127.0.0.1:{port}"), format!("[::1]:{port}")].map(|address| address.parse().unwrap());
+    let client = client();
+
+    for address in addresses {
+        let answers: Vec<Answer> = (0..4).map(|_| get(&client, address)).collect();
+        assert_eq!(answers, [passed(), passed(), passed(), refused("1")], "{address} has its own three");
+    }
+    clock.advance(Duration::from_secs(1));
+    for address in addresses {
+        assert_eq!([get(&client, address), get(&client, address)], [passed(), refused("1")]);
+    }
+}
+
 fn passed() -> Answer {
     (200, None)
 }
@@ -55,14 +79,18 @@ fn refused(retry_after: &str) -> Answer {
 
 /// Serves on a free port of the loopback interface until the test process ends.
 fn serve(limiter: TokenBucket<ManualClock>) -> SocketAddr {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    serve_router("127.0.0.1:0", http_server::router(Arc::new(limiter)))
+}
+
+fn serve_router(address: &str, router: Router) -> SocketAddr {
+    let listener = std::net::TcpListener::bind(address).unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-            axum::serve(listener, http_server::router(Arc::new(limiter))).await
+            axum::serve(listener, router.into_make_service_with_connect_info::<SocketAddr>()).await
         })
     });
     address

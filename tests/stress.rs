@@ -7,7 +7,7 @@ use core::time::Duration;
 use std::sync::Barrier;
 use std::thread;
 use subject::{Kind, Subject};
-use tollgate::testing::trace::{Admission, worst_window};
+use tollgate::testing::trace::{Admission, first_overfull_span, worst_window};
 use tollgate::{Clock, ManualClock, Nanos, Quota};
 
 const THREADS: u64 = 4;
@@ -27,18 +27,16 @@ fn together<T: Send>(work: impl Fn(u64) -> T + Sync) -> Vec<T> {
     })
 }
 
-/// Every algorithm, with room for `limit` and a clock that stands still.
-fn standing_still(limit: u64) -> impl Iterator<Item = (Kind, Box<dyn Subject>)> {
-    Kind::ALL.into_iter().map(move |kind| {
-        let clock = ManualClock::starting_at(Nanos::from_secs(1_000_000));
-        (kind, kind.limiter(Quota::per_hour(limit), &clock).unwrap())
-    })
+/// A limiter with room for `limit` and a clock that stands still.
+fn standing_still(kind: Kind, limit: u64) -> Box<dyn Subject> {
+    kind.limiter(Quota::per_hour(limit), &ManualClock::starting_at(Nanos::from_secs(1_000_000))).unwrap()
 }
 
 #[test]
 fn of_single_tokens_exactly_the_limit_passes() {
     for limit in [1, 2, 1_000, 20_000] {
-        for (kind, limiter) in standing_still(limit) {
+        for kind in Kind::ALL {
+            let limiter = standing_still(kind, limit);
             let passed = together(|_| (0..limit).filter(|_| limiter.try_acquire().is_ok()).count());
             assert_eq!(passed.iter().sum::<usize>() as u64, limit, "{kind:?}");
         }
@@ -47,7 +45,8 @@ fn of_single_tokens_exactly_the_limit_passes() {
 
 #[test]
 fn of_mixed_costs_exactly_the_limit_passes() {
-    for (kind, limiter) in standing_still(30_011) {
+    for kind in Kind::ALL {
+        let limiter = standing_still(kind, 30_011);
         let take_all = |thread| {
             let mut taken = 0;
             // The last of these takes whatever the larger ones could not.
@@ -65,7 +64,8 @@ fn of_mixed_costs_exactly_the_limit_passes() {
 
 #[test]
 fn of_partial_takes_exactly_the_limit_passes() {
-    for (kind, limiter) in standing_still(30_011) {
+    for kind in Kind::ALL {
+        let limiter = standing_still(kind, 30_011);
         let take_all = |thread| {
             let mut taken = 0;
             while let more @ 1.. = limiter.try_acquire_up_to(7 + thread) {
@@ -81,7 +81,8 @@ fn of_partial_takes_exactly_the_limit_passes() {
 #[test]
 fn with_refunds_no_more_than_the_limit_is_ever_held() {
     const LIMIT: u64 = 10;
-    for (kind, limiter) in standing_still(LIMIT) {
+    for kind in Kind::REFUNDING {
+        let limiter = standing_still(kind, LIMIT);
         // Counted after the acquisition and before the refund: at most what is really held.
         let held = AtomicU64::new(0);
         let passed = together(|thread| {
@@ -105,7 +106,7 @@ fn with_refunds_no_more_than_the_limit_is_ever_held() {
 /// Threads take whatever there is while one of them moves the clock, never so far that a token is lost to a full bucket.
 #[test]
 fn over_time_exactly_what_falls_due_passes() {
-    for kind in [Kind::TokenBucket, Kind::PackedTokenBucket, Kind::FixedWindow] {
+    for kind in [Kind::TokenBucket, Kind::PackedTokenBucket, Kind::FixedWindow, Kind::SlidingWindowLog] {
         for (quota, step, ticks) in [
             (Quota::per(7, Duration::from_micros(1)), 1_000, 3_000_u64),
             (Quota::per(3, Duration::from_secs(9)), 9_000_000_000, 3_000),
@@ -181,8 +182,23 @@ fn skewed_and_stalled_threads_stay_within_the_bound_over_every_window() {
 }
 
 #[test]
+fn skewed_and_stalled_threads_stay_within_the_limit_over_every_span_of_a_log() {
+    for (limit, width, step) in [(20, 20_000, 300), (3, 70, 7), (1_000, 1_000_000, 300)] {
+        let quota = Quota::per(limit, Duration::from_nanos(width));
+        let clock = ManualClock::starting_at(Nanos::from_secs(5));
+        let limiter = Kind::SlidingWindowLog.limiter(quota, &clock).unwrap();
+        let run = recorded(&*limiter, &clock, step, 10_000);
+        let overfull = first_overfull_span(&run, quota.period(), limit);
+        assert!(overfull.is_none(), "{quota:?}: {}", overfull.unwrap());
+        let admitted: u64 = run.iter().map(|admission| admission.cost).sum();
+        let periods = (clock.now().0 - 5_000_000_000) / width;
+        assert!(admitted > periods * limit / 4, "{quota:?}: only {admitted} in {periods} periods");
+    }
+}
+
+#[test]
 fn skewed_and_stalled_threads_get_no_more_than_the_limit_of_each_window() {
-    for kind in Kind::WINDOWS {
+    for kind in [Kind::FixedWindow, Kind::SlidingWindowCounter] {
         let quota = Quota::per(20, Duration::from_micros(20));
         let clock = ManualClock::starting_at(Nanos::from_secs(5));
         let limiter = kind.limiter(quota, &clock).unwrap();

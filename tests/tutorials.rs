@@ -3,7 +3,7 @@
 use core::time::Duration;
 use tollgate::{
     Denied, FixedWindow, IntervalBucket, LeakyBucket, ManualClock, Nanos, PackedTokenBucket, Quota,
-    SlidingWindowCounter, TokenBucket,
+    SlidingWindowCounter, SlidingWindowLog, TokenBucket,
 };
 
 /// A bucket of ten that refills at two per second gets twenty requests, the i-th at i times 50 ms.
@@ -159,5 +159,33 @@ fn sliding_counter_of_five_per_thirty_seconds() {
             let due = counter.try_acquire().unwrap_err().retry_after().unwrap();
             assert_eq!(due, Duration::from_secs(36 - second), "at {second} s");
         }
+    }
+}
+
+/// Sliding log: five per 30 s. At 25 s all five are within the last 30 s. At 35 s those of 0 s and 5 s are gone, one comes;
+/// at 40 s there are the two of 15 s and the one of 35 s, so two more pass.
+#[test]
+fn sliding_log_of_five_per_thirty_seconds() {
+    let clock = ManualClock::new();
+    let log = SlidingWindowLog::with_clock(Quota::per(5, Duration::from_secs(30)), clock.clone());
+    let steps = [(0, 1, 1), (5, 2, 2), (15, 2, 2), (25, 1, 0), (35, 1, 1), (40, 3, 2)];
+    for (second, arrivals, passed) in steps {
+        clock.set(Nanos::from_secs(second));
+        assert_eq!((0..arrivals).filter(|_| log.try_acquire().is_ok()).count(), passed, "at {second} s");
+    }
+    // Full again: the two of 15 s make room at 45 s, the one of 35 s at 65 s.
+    assert_eq!(log.try_acquire().unwrap_err().retry_after(), Some(Duration::from_secs(5)));
+    assert_eq!(log.try_acquire_n(3).unwrap_err().retry_after(), Some(Duration::from_secs(25)));
+}
+
+/// Sliding log: the arrivals that get twice the limit out of a fixed window get the limit.
+#[test]
+fn sliding_log_lets_100_through_around_a_boundary() {
+    let clock = ManualClock::new();
+    let log = SlidingWindowLog::with_clock(Quota::per_minute(100), clock.clone());
+    let steps = [(59_999, 150, 100), (60_000, 100, 0), (60_600, 100, 0), (119_998, 100, 0), (119_999, 150, 100)];
+    for (millis, arrivals, passed) in steps {
+        clock.set(Nanos::from_millis(millis));
+        assert_eq!((0..arrivals).filter(|_| log.try_acquire().is_ok()).count(), passed, "at {millis} ms");
     }
 }

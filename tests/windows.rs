@@ -22,6 +22,10 @@ fn check(kind: Kind, quota: Quota, run: &[Admission]) {
                 assert!(kind.allows(window.excess, quota), "{kind:?} {quota:?}: {window}");
             }
         }
+        Kind::SlidingWindowLog => {
+            let overfull = first_overfull_span(run, width, limit);
+            assert!(overfull.is_none(), "{quota:?}: {}", overfull.unwrap());
+        }
         Kind::FixedWindow | Kind::SlidingWindowCounter => {
             let most = if kind == Kind::FixedWindow { 2 * limit } else { 2 * limit - 1 };
             let overfull = first_overfull_span(run, width, most);
@@ -65,18 +69,18 @@ proptest! {
         }
     }
 
-    /// Threads that sample the clock and commit in any order: buckets are strict on what was sampled.
+    /// Threads that sample the clock and commit in any order: buckets and the log are strict on what was sampled.
     #[test]
     fn w1_every_window_of_readings_keeps_the_bound_whatever_order_they_come_in(
         limit in 1_u64..60, period in prop_oneof![1_000_u64..2_000, Just(1_000_000_000)], burst in 1_u64..60,
         arrivals in prop::collection::vec((0_u64..200, 0_u64..6), 1..300),
     ) {
         let quota = Quota::try_new(limit, Duration::from_nanos(period), burst).unwrap();
-        for kind in Kind::BUCKETS {
+        for kind in [Kind::TokenBucket, Kind::PackedTokenBucket, Kind::SlidingWindowLog] {
             let limiter = kind.limiter(quota, &ManualClock::new()).unwrap();
             let mut run = Vec::new();
             for &(at, cost) in &arrivals {
-                let (at, cost) = (Nanos(period * at / 16), (burst * cost / 8).max(1));
+                let (at, cost) = (Nanos(period * at / 16), (kind.capacity(quota) * cost / 8).max(1));
                 if limiter.try_acquire_n_at(cost, at).is_ok() {
                     run.push(Admission::new(cost, at));
                 }
@@ -95,14 +99,17 @@ fn boundaries() -> [Quota; 3] {
 fn around_a_boundary(kind: Kind, quota: Quota, later: Duration) -> u64 {
     let mut pair = Pair::new(kind, quota).unwrap();
     pair.set(Nanos(5 * Nanos::from(quota.period()).0 - 1));
-    let mut passed = 0;
+    let mut run = Vec::new();
     for turn in 0..2 * quota.tokens() {
         if turn == quota.tokens() {
             pair.advance(later);
         }
-        passed += u64::from(pair.acquire(1).is_ok());
+        if pair.acquire(1).is_ok() {
+            run.push(Admission::new(1, pair.now()));
+        }
     }
-    passed
+    check(kind, quota, &run);
+    run.len() as u64
 }
 
 #[test]
@@ -110,6 +117,18 @@ fn w2_twice_the_limit_passes_around_the_boundary_of_a_fixed_window() {
     for quota in boundaries() {
         let passed = around_a_boundary(Kind::FixedWindow, quota, Duration::from_nanos(1));
         assert_eq!(passed, 2 * quota.tokens());
+    }
+}
+
+#[test]
+fn w3_the_limit_passes_around_the_boundary_of_a_log_and_no_span_holds_more() {
+    for quota in boundaries() {
+        let nearly = quota.period().saturating_sub(Duration::from_nanos(1));
+        for later in [Duration::ZERO, Duration::from_nanos(1), quota.period() / 2, nearly] {
+            assert_eq!(around_a_boundary(Kind::SlidingWindowLog, quota, later), quota.tokens(), "{later:?}");
+        }
+        let passed = around_a_boundary(Kind::SlidingWindowLog, quota, quota.period());
+        assert_eq!(passed, 2 * quota.tokens(), "a whole period later the first ones are gone");
     }
 }
 
@@ -124,6 +143,22 @@ fn w4_one_percent_into_the_next_window_the_sliding_counter_lets_one_percent_thro
     }
     let at_one_percent = Duration::from_nanos(10_000_001);
     assert_eq!(around_a_boundary(Kind::SlidingWindowCounter, Quota::per_second(100), at_one_percent), 101);
+}
+
+#[test]
+fn w5_a_log_admits_what_the_last_period_has_room_for() {
+    // The same at 5 per 30 s, and at other speeds.
+    for second in [SECOND, Duration::from_nanos(10), Duration::from_secs(3_600)] {
+        for start in [0, 17, 1_000_000] {
+            let mut pair = Pair::new(Kind::SlidingWindowLog, Quota::per(5, 30 * second)).unwrap();
+            let arrivals = [(0, 1), (5, 2), (15, 2), (25, 1), (35, 1), (40, 3)];
+            let admitted = arrivals.map(|(at, arrivals)| {
+                pair.set(Nanos::from(second * (start + at)));
+                (0..arrivals).filter(|_| pair.acquire(1).is_ok()).count()
+            });
+            assert_eq!(admitted, [1, 2, 2, 0, 1, 2], "{second:?} from {start}");
+        }
+    }
 }
 
 #[test]
@@ -156,14 +191,17 @@ fn w6_a_sliding_counter_admits_when_enough_of_the_full_window_before_has_passed(
 }
 
 #[test]
-fn w7_a_sliding_counter_still_counts_what_came_at_the_start_of_the_window_before() {
-    let mut pair = Pair::new(Kind::SlidingWindowCounter, Quota::per(5, 30 * SECOND)).unwrap();
-    for tenth in 0..5 {
-        pair.set(Nanos::from_millis(200 * tenth));
-        assert!(pair.acquire(1).is_ok());
+fn w7_what_came_at_the_start_of_the_window_before_is_gone_from_a_log_and_not_from_a_counter() {
+    for kind in [Kind::SlidingWindowCounter, Kind::SlidingWindowLog] {
+        let mut pair = Pair::new(kind, Quota::per(5, 30 * SECOND)).unwrap();
+        for fifth in 0..5 {
+            pair.set(Nanos::from_millis(200 * fifth));
+            assert!(pair.acquire(1).is_ok());
+        }
+        pair.set(Nanos::from_secs(33));
+        // The counter takes 4.5 of the five to be within the last 30 s.
+        assert_eq!(pair.acquire(1).is_ok(), kind == Kind::SlidingWindowLog);
     }
-    pair.set(Nanos::from_secs(33));
-    assert!(pair.acquire(1).is_err(), "4.5 of the five are taken to be within the last 30 s");
 }
 
 #[test]

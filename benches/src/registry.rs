@@ -11,6 +11,7 @@ use crate::engine::ours::interval::Interval;
 use crate::engine::ours::leaky_bucket::LeakyBucket;
 use crate::engine::ours::packed::Packed;
 use crate::engine::ours::sliding_counter::SlidingCounter;
+use crate::engine::ours::sliding_log::SlidingLog;
 use crate::engine::ours::token_bucket::TokenBucket;
 use crate::engine::peer::better_bucket::BetterBucket;
 use crate::engine::peer::governor::Governor;
@@ -72,6 +73,7 @@ pub const ENTRIES: &[Entry] = &[
     Entry::of::<FixedWindow>(),
     Entry::of::<Interval>(),
     Entry::of::<SlidingCounter>(),
+    Entry::of::<SlidingLog>(),
     Entry::of::<MutexStd>(),
     Entry::of::<MutexParkingLot>(),
     Entry::of::<MutexSameStep>(),

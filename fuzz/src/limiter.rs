@@ -105,7 +105,9 @@ fn fitted(kind: Kind, quota: Quota) -> Pair {
     };
     let with_limit = |limit| match kind {
         Kind::TokenBucket | Kind::PackedTokenBucket => Quota::try_new(quota.tokens(), quota.period(), limit),
-        Kind::FixedWindow | Kind::SlidingWindowCounter => Quota::try_new(limit, quota.period(), 1),
+        Kind::FixedWindow | Kind::SlidingWindowCounter | Kind::SlidingWindowLog => {
+            Quota::try_new(limit, quota.period(), 1)
+        }
     };
     if let Ok(larger) = with_limit(largest + 1) {
         assert_eq!(Pair::new(kind, larger).err(), Some(QuotaError::LimitTooLarge { largest }));

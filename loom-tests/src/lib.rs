@@ -22,6 +22,7 @@
 mod bound;
 pub mod cell;
 mod explore;
+pub mod keyed;
 mod sequential;
 pub mod sync;
 

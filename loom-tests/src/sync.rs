@@ -134,6 +134,12 @@ mod model {
                 pub fn load(&self, order: Ordering) -> $value {
                     if LOADS_AS_RMW.get() { self.0.$keep($nothing, order) } else { self.0.load(order) }
                 }
+
+                /// Stores `value`. Where loads are read-modify-writes, so are stores: loom would not order a plain store
+                /// after one that has read the value before.
+                pub fn store(&self, value: $value, order: Ordering) {
+                    if LOADS_AS_RMW.get() { let _ = self.0.swap(value, order); } else { self.0.store(value, order) }
+                }
             }
 
             impl core::ops::Deref for $name {

@@ -4,8 +4,8 @@
 //!
 //! * **One process.** The state is a word in memory. Several processes, or several machines, have a limit each. A
 //!   limit over all of them needs a shared store, or a division of the limit among them.
-//! * **Nothing is kept.** After a restart a limiter is full again, or has the initial level that it was given. If that
-//!   matters, start it low: `with_initial(0)`.
+//! * **Nothing is kept.** After a restart a limiter is full again, or has the initial level that it was given. If
+//!   that matters, start it low: `with_initial(0)`.
 //! * **No waiting.** Every method returns at once. A denial says how long to wait; whether and how to wait is for the
 //!   caller to decide. There is no queue, so there is no order among those who wait: whoever asks first after a token
 //!   has come gets it.
@@ -24,18 +24,19 @@
 //!
 //! # Time
 //!
-//! * **Horizon.** A limiter serves for 146 years (2^62 ns) from the origin of its clock; for 73 years at rates above 4e9
-//!   per second; for at least 30 years if its word is packed, as those of windows are. What cannot last that long is a
-//!   construction error. Beyond the horizon time stands still: no more tokens come, and nothing is over-admitted.
+//! * **Horizon.** A limiter serves for 146 years (2^62 ns) from the origin of its clock; for 73 years at rates above
+//!   4e9 per second; for at least 30 years if its word is packed, as those of windows are. What cannot last that long
+//!   is a construction error. Beyond the horizon time stands still: no more tokens come, and nothing is
+//!   over-admitted.
 //! * **Resolution.** The scale counts in units of less than half a nanosecond. A bucket that has been full is cut off
 //!   at a whole unit, so one token may come up to one unit early, once; it never adds up. Only a burst that takes
 //!   decades to refill makes the unit larger. (The packed token bucket counts in whole tokens.)
 //! * **First use.** The default clock calibrates the time stamp counter at its first reading in the process, which
-//!   takes up to 200 ms. Call `QuantaClock::calibrate()` at start-up to have it behind you. Against the system's clock
-//!   the counter can drift by some parts in ten million.
+//!   takes up to 200 ms. Call `QuantaClock::calibrate()` at start-up to have it behind you. Against the system's
+//!   clock the counter can drift by some parts in ten million.
 //! * **Clocks that go back or differ.** A reading older than one already seen can cause a denial that a later reading
-//!   would not have caused. It never mints a token. If the clocks of two cores disagree by `e`, at most
-//!   `2 * rate * e` more is admitted in real time.
+//!   would not have caused. It never mints a token. If the clocks of two cores disagree by `e`, at most `2 * rate *
+//!   e` more is admitted in real time.
 //! * **Sleep.** The operating system's monotonic clock may stand still while a machine sleeps or a virtual machine is
 //!   paused. No tokens come in that time.
 //! * **Coarse clocks.** With a clock that is updated every few milliseconds, a limiter is exact in terms of that
@@ -58,5 +59,6 @@
 //!
 //! # Costs
 //!
-//! A cost is a whole number of tokens. For fractions, scale both the quota and the costs: 1000 tokens for each unit of
-//! work gives thousandths. A cost above the burst can never be admitted, and the denial says so; it is not split up.
+//! A cost is a whole number of tokens. For fractions, scale both the quota and the costs: 1000 tokens for each unit
+//! of work gives thousandths. A cost above the burst can never be admitted, and the denial says so; it is not split
+//! up.

@@ -9,8 +9,8 @@ mod subject;
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, RngSeed};
 use strategies::{Step, fitted, quotas, schedules};
-use subject::Kind;
-use tollgate::Quota;
+use subject::{Kind, Pair};
+use tollgate::{Nanos, Quota};
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {
@@ -57,8 +57,28 @@ proptest! {
     }
 
     #[test]
+    fn limiters_that_start_at_a_chosen_level_follow_their_models(
+        quota in quotas(), steps in schedules(0, 1), part in 0..=8_u64, at in 0..1_u64 << 58,
+    ) {
+        for kind in [Kind::TokenBucket, Kind::PackedTokenBucket, Kind::FixedWindow] {
+            let quota = fitted(kind, quota).quota;
+            let tokens = kind.capacity(quota).div_ceil(8).saturating_mul(part);
+            let mut pair = Pair::holding(tokens, kind, quota, Nanos(at)).unwrap();
+            pair.look();
+            for step in &steps {
+                step.take(&mut pair);
+            }
+        }
+    }
+
+    #[test]
     fn the_fixed_window_is_its_model(quota in quotas(), steps in schedules(2, 1)) {
         follow(Kind::FixedWindow, quota, &steps);
+    }
+
+    #[test]
+    fn the_sliding_window_log_is_its_model(quota in quotas(), steps in schedules(2, 0)) {
+        follow(Kind::SlidingWindowLog, quota, &steps);
     }
 
     #[test]

@@ -37,19 +37,22 @@ const EVERYDAY_PERIODS: &[u64] =
 
 const PRIMES: &[u64] = &[3, 7, 1_009, 1_000_003, 1_000_000_007, 99_999_999_977, 4_611_686_018_427_387_847];
 
-/// A pair for the quota as `kind` can hold it: where the word has no room for the limit, the largest that fits; where it
-/// has none for the rate either, one token per period.
+/// A pair for the quota as `kind` can hold it: where there is no room for the limit, the largest that fits; where there
+/// is none for the rate either, one token per period. Logs are kept short, to save the time.
 pub(crate) fn fitted(kind: Kind, quota: Quota) -> Pair {
-    let fitted = match Pair::new(kind, quota) {
+    let (tokens, period) = (quota.tokens(), quota.period());
+    let smaller = match Pair::new(kind, quota) {
         Ok(pair) => return pair,
-        Err(QuotaError::LimitTooLarge { largest: 0 }) => {
-            return fitted(kind, Quota::per(1, quota.period()).with_burst(quota.burst()));
+        Err(QuotaError::LogTooLong { .. }) => Quota::try_new(tokens % 3_000 + 1, period, 1),
+        Err(QuotaError::PeriodTooLong { longest }) => Quota::try_new(tokens, longest, 1),
+        Err(QuotaError::LimitTooLarge { largest: 0 }) => Quota::try_new(1, period, quota.burst()),
+        Err(QuotaError::LimitTooLarge { largest }) if kind == Kind::PackedTokenBucket => {
+            Quota::try_new(tokens, period, largest)
         }
-        Err(QuotaError::LimitTooLarge { largest }) if kind == Kind::PackedTokenBucket => quota.with_burst(largest),
-        Err(QuotaError::LimitTooLarge { largest }) => Quota::try_new(largest, quota.period(), 1).unwrap(),
+        Err(QuotaError::LimitTooLarge { largest }) => Quota::try_new(largest, period, 1),
         Err(other) => panic!("{other}"),
     };
-    Pair::new(kind, fitted).expect("the largest limit that fits fits")
+    fitted(kind, smaller.expect("what is smaller than a quota is a quota"))
 }
 
 /// A stretch of time, in terms of the quota it is used with.

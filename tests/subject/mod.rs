@@ -8,8 +8,11 @@ use tollgate::algorithm::Algorithm;
 use tollgate::testing::reference::{self, Fraction, Model};
 use tollgate::{
     Denied, FixedWindow, ManualClock, Nanos, PackedTokenBucket, Quota, QuotaError, RateLimit, RateLimiter,
-    SlidingWindowCounter, TokenBucket,
+    SlidingWindowCounter, SlidingWindowLog, TokenBucket,
 };
+
+/// The largest limit that tests give a log, which takes 8 bytes for each unit of it.
+const LONGEST_LOG: u64 = 1 << 20;
 
 const YEAR: u64 = 31_557_600 * 1_000_000_000;
 
@@ -39,6 +42,23 @@ impl<A: Algorithm + Send + Sync> Subject for RateLimiter<A, ManualClock> {
     }
 }
 
+impl Subject for SlidingWindowLog<ManualClock> {
+    fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
+        self.try_acquire_n_at(n, now)
+    }
+
+    fn try_acquire_up_to(&self, n: u64) -> u64 {
+        self.try_acquire_up_to(n)
+    }
+
+    fn available(&self) -> u64 {
+        self.available()
+    }
+
+    /// Does nothing: a log takes nothing back.
+    fn refund(&self, _: u64) {}
+}
+
 /// The algorithms. Leaky bucket and interval bucket are the token bucket and the fixed window by other names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -46,22 +66,34 @@ pub(crate) enum Kind {
     PackedTokenBucket,
     FixedWindow,
     SlidingWindowCounter,
+    SlidingWindowLog,
 }
 
 impl Kind {
+    pub(crate) const ALL: [Self; 5] = [
+        Self::TokenBucket,
+        Self::PackedTokenBucket,
+        Self::FixedWindow,
+        Self::SlidingWindowCounter,
+        Self::SlidingWindowLog,
+    ];
     pub(crate) const BUCKETS: [Self; 2] = [Self::TokenBucket, Self::PackedTokenBucket];
-    pub(crate) const WINDOWS: [Self; 2] = [Self::FixedWindow, Self::SlidingWindowCounter];
-    pub(crate) const ALL: [Self; 4] =
+    /// Those that take refunds, which a log does not.
+    pub(crate) const REFUNDING: [Self; 4] =
         [Self::TokenBucket, Self::PackedTokenBucket, Self::FixedWindow, Self::SlidingWindowCounter];
 
     /// A fresh limiter.
     pub(crate) fn limiter(self, quota: Quota, clock: &ManualClock) -> Result<Box<dyn Subject>, QuotaError> {
         let clock = clock.clone();
+        if self == Self::SlidingWindowLog && quota.tokens() > LONGEST_LOG && !quota.is_unlimited() {
+            return Err(QuotaError::LogTooLong { largest: LONGEST_LOG });
+        }
         Ok(match self {
             Self::TokenBucket => Box::new(TokenBucket::try_with_clock(quota, clock)?),
             Self::PackedTokenBucket => Box::new(PackedTokenBucket::try_with_clock(quota, clock)?),
             Self::FixedWindow => Box::new(FixedWindow::try_with_clock(quota, clock)?),
             Self::SlidingWindowCounter => Box::new(SlidingWindowCounter::try_with_clock(quota, clock)?),
+            Self::SlidingWindowLog => Box::new(SlidingWindowLog::try_with_clock(quota, clock)?),
         })
     }
 
@@ -71,6 +103,7 @@ impl Kind {
             Self::TokenBucket | Self::PackedTokenBucket => Box::new(reference::TokenBucket::new(quota)),
             Self::FixedWindow => Box::new(reference::FixedWindow::new(quota)),
             Self::SlidingWindowCounter => Box::new(reference::SlidingWindowCounter::new(quota)),
+            Self::SlidingWindowLog => Box::new(reference::SlidingWindowLog::new(quota)),
         }
     }
 
@@ -81,7 +114,8 @@ impl Kind {
 
     /// The last instant that a limiter is sure to tell apart from later ones: 73 years, or 30 where the word is packed.
     pub(crate) fn horizon(self) -> Nanos {
-        Nanos(if self == Self::TokenBucket { 73 * YEAR } else { 30 * YEAR })
+        let years = if matches!(self, Self::TokenBucket | Self::SlidingWindowLog) { 73 } else { 30 };
+        Nanos(years * YEAR)
     }
 
     /// Whether being `early` by so much is within what the algorithm's documentation allows.
@@ -90,7 +124,7 @@ impl Kind {
             Self::TokenBucket => early.is_less_than_one_in(units_per_token(quota)),
             // A full packed bucket is clamped on a whole token.
             Self::PackedTokenBucket => early.is_less_than_one_in(1),
-            Self::FixedWindow | Self::SlidingWindowCounter => early.is_zero(),
+            Self::FixedWindow | Self::SlidingWindowCounter | Self::SlidingWindowLog => early.is_zero(),
         }
     }
 }
@@ -128,6 +162,30 @@ impl Pair {
         let clock = ManualClock::new();
         let limiter = kind.limiter(quota, &clock)?;
         Ok(Self { kind, quota, limiter, model: kind.model(quota), clock, now: Nanos::ZERO })
+    }
+
+    /// A pair made at `at` that holds `tokens`, or the most it can hold. Sliding windows always start full.
+    pub(crate) fn holding(tokens: u64, kind: Kind, quota: Quota, at: Nanos) -> Result<Self, QuotaError> {
+        let mut pair = Self::new(kind, quota)?;
+        pair.set(at);
+        let tokens = tokens.min(kind.capacity(quota));
+        let (limit, clock) = (kind.capacity(quota), pair.clock.clone());
+        match kind {
+            Kind::TokenBucket => {
+                pair.limiter = Box::new(TokenBucket::with_clock(quota, clock).with_initial(tokens));
+                pair.model = Box::new(reference::TokenBucket::holding(tokens, quota, at));
+            }
+            Kind::PackedTokenBucket => {
+                pair.limiter = Box::new(PackedTokenBucket::with_clock(quota, clock).with_initial(tokens));
+                pair.model = Box::new(reference::TokenBucket::holding(tokens, quota, at));
+            }
+            Kind::FixedWindow => {
+                pair.limiter = Box::new(FixedWindow::with_clock(quota, clock).with_initial(tokens));
+                pair.model.charge(limit - tokens, at);
+            }
+            Kind::SlidingWindowCounter | Kind::SlidingWindowLog => {}
+        }
+        Ok(pair)
     }
 
     pub(crate) fn now(&self) -> Nanos {
@@ -175,10 +233,12 @@ impl Pair {
         taken
     }
 
-    /// Gives `n` tokens back to both.
+    /// Gives `n` tokens back to both, if the algorithm takes any back.
     pub(crate) fn refund(&mut self, n: u64) {
-        self.limiter.refund(n);
-        self.model.refund(n, self.now);
+        if Kind::REFUNDING.contains(&self.kind) {
+            self.limiter.refund(n);
+            self.model.refund(n, self.now);
+        }
     }
 
     /// Compares all that can be read without changing anything.

@@ -16,13 +16,19 @@ use crate::replay::{Algorithm, Error};
 /// The name of the exact log in tables and rows.
 pub(super) const EXACT_LOG: &str = "exact-log";
 
-/// The decisions of every algorithm about one stream.
+/// What every algorithm did with one stream.
 #[derive(Debug)]
 pub(super) struct Measured {
     /// Short; a log goes by its file's name.
     pub(super) name: String,
     pub(super) about: String,
-    pub(super) comparison: Comparison,
+    pub(super) quota: Quota,
+    pub(super) keys: usize,
+    pub(super) arrivals: u64,
+    /// Without the sliding log where it would need too much memory.
+    pub(super) tallies: Vec<(Algorithm, Tally)>,
+    /// What the exact log did.
+    pub(super) log: Tally,
     /// The share of arrivals at which the sliding counter, as a gauge of what is asked for, errs about the limit. Not
     /// measured on logs.
     pub(super) gauge_errors: Option<f64>,
@@ -44,7 +50,7 @@ impl Measured {
             progress.advance(1);
         }
         let gauge_errors = Some(share(errors, arrivals.len() as u64));
-        Ok(Self { name: scenario.name.to_owned(), about: scenario.about.clone(), comparison, gauge_errors })
+        Ok(Self::new(scenario.name.to_owned(), scenario.about.clone(), &comparison, gauge_errors))
     }
 
     /// Runs a log.
@@ -52,17 +58,26 @@ impl Measured {
         let replayed = Source::file(path).replay(comparison(quota)?, Key::Each)?;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         let about = format!("a log, {} a minute for each key", quota.tokens());
-        Ok(Self { name, about, comparison: replayed.comparison, gauge_errors: None })
+        Ok(Self::new(name, about, &replayed.comparison, None))
     }
 
-    pub(super) fn arrivals(&self) -> u64 {
-        self.comparison.keys().iter().map(KeyRecord::arrivals).sum()
+    /// Keeps the results and lets the limiters go.
+    fn new(name: String, about: String, comparison: &Comparison, gauge_errors: Option<f64>) -> Self {
+        Self {
+            name,
+            about,
+            quota: comparison.quota(),
+            keys: comparison.keys().len(),
+            arrivals: comparison.keys().iter().map(KeyRecord::arrivals).sum(),
+            tallies: comparison.algorithms().iter().copied().zip(comparison.tallies().iter().cloned()).collect(),
+            log: comparison.log_tally().clone(),
+            gauge_errors,
+        }
     }
 
     /// What this algorithm did.
     pub(super) fn tally(&self, algorithm: Algorithm) -> Option<&Tally> {
-        let place = self.comparison.algorithms().iter().position(|&one| one == algorithm)?;
-        Some(&self.comparison.tallies()[place])
+        self.tallies.iter().find(|(one, _)| *one == algorithm).map(|(_, tally)| tally)
     }
 }
 
@@ -110,18 +125,16 @@ impl<'a> Row<'a> {
     /// A row for each stream and algorithm, and for the exact log.
     pub(super) fn all(measured: &'a [Measured], seed: u64) -> Vec<Self> {
         let of_stream = |one: &'a Measured| {
-            let quota = one.comparison.quota();
-            let named =
-                one.comparison.algorithms().iter().map(|algorithm| algorithm.name()).zip(one.comparison.tallies());
-            named.chain([(EXACT_LOG, one.comparison.log_tally())]).map(move |(engine, tally)| Row {
+            let named = one.tallies.iter().map(|(algorithm, tally)| (algorithm.name(), tally));
+            named.chain([(EXACT_LOG, &one.log)]).map(move |(engine, tally)| Row {
                 bench: "accuracy",
                 stream: &one.name,
                 engine,
-                limit: quota.tokens(),
-                per_ns: Nanos::from(quota.period()).as_nanos(),
-                burst: quota.burst(),
-                arrivals: one.arrivals(),
-                keys: one.comparison.keys().len(),
+                limit: one.quota.tokens(),
+                per_ns: Nanos::from(one.quota.period()).as_nanos(),
+                burst: one.quota.burst(),
+                arrivals: one.arrivals,
+                keys: one.keys,
                 admitted: tally.admitted,
                 denied: tally.denied,
                 share_denied: tally.share_denied(),

@@ -30,7 +30,7 @@ pub(super) fn svg(measured: &[Measured]) -> String {
     let bars = |one: &Measured| -> Vec<(f64, f64)> {
         let tallies = groups.iter().map(|group| one.tally(group[0]));
         tallies
-            .map(|tally| tally.map_or((0.0, 0.0), |t| (share(t.over, one.arrivals()), share(t.under, one.arrivals()))))
+            .map(|tally| tally.map_or((0.0, 0.0), |t| (share(t.over, one.arrivals), share(t.under, one.arrivals))))
             .collect()
     };
     let longest = measured.iter().flat_map(bars).fold(0.01, |longest: f64, (over, under)| longest.max(over).max(under));

@@ -2,54 +2,68 @@
 
 use core::fmt::Write as _;
 
+use comfy_table::Table;
+
 use super::measured::{EXACT_LOG, Measured, groups};
 use crate::replay::Algorithm;
-use crate::replay::comparison::{Tally, share};
-use crate::replay::figures::{count, percent};
+use crate::replay::comparison::{LOG_MEMORY, Tally, share};
+use crate::replay::figures::{bytes, count, percent};
 use crate::replay::report;
 
 /// The share of wrong decisions that a large operator has published for the sliding counter: 0.003 % of 400 million requests.
 const PUBLISHED: &str = "0.003 % of 400 million requests";
 
-/// Two tables and what they mean.
+/// The tables and what they mean.
 pub(super) fn text(measured: &[Measured]) -> String {
+    let streams: String = measured.iter().fold(String::new(), |streams, one| streams + &stream(one));
+    let differing = by_algorithm(
+        measured,
+        &[("arrivals", &|one| count(one.arrivals)), ("log\ndenies", &|one| percent(one.log.share_denied()))],
+        &both_ways,
+        &[],
+    );
+    let most = by_algorithm(
+        measured,
+        &[("limit", &|one| count(one.quota.tokens()))],
+        &|tally| count(tally.most_in_a_period),
+        &[(EXACT_LOG, &|one| count(one.log.most_in_a_period))],
+    );
+    let left_out = if measured.iter().all(|one| one.tally(Algorithm::SlidingLog).is_some()) {
+        String::new()
+    } else {
+        format!("An empty field: the sliding logs of all keys would need more than {}.\n", bytes(LOG_MEMORY))
+    };
+    format!(
+        "Streams\n{streams}\n\
+         Decisions that differ from an exact sliding log's: admitted where it denies / denied where it admits\n\
+         {differing}\n{left_out}\n\
+         The most admitted from one key within any one minute\n\
+         {most}\n\n{}",
+        counter(measured)
+    )
+}
+
+fn stream(one: &Measured) -> String {
+    format!("  {:17} {}\n", one.name, one.about)
+}
+
+/// A column's heading, and what stands in it.
+type Column<'a> = (&'a str, &'a dyn Fn(&Measured) -> String);
+
+/// A line for each stream; between the columns before and after, one for each group of algorithms that decided alike.
+fn by_algorithm(measured: &[Measured], before: &[Column], cell: &dyn Fn(&Tally) -> String, after: &[Column]) -> Table {
     let groups = groups(measured);
-    let headings: Vec<String> =
-        groups.iter().map(|group| group.iter().map(|a| a.name()).collect::<Vec<_>>().join(",\n")).collect();
-    let mut text = String::new();
-    let mut write = |part: String| text.push_str(&part);
-
-    write("Streams\n".to_owned());
+    let heading = |group: &Vec<Algorithm>| group.iter().map(|one| one.name()).collect::<Vec<_>>().join(",\n");
+    let headings: Vec<String> = groups.iter().map(heading).collect();
+    let named = |columns: &[Column]| columns.iter().map(|&(name, _)| name.to_owned()).collect::<Vec<_>>();
+    let all = [vec!["stream".to_owned()], named(before), headings, named(after)].concat();
+    let mut table = report::table(all.iter().map(String::as_str));
     for one in measured {
-        write(format!("  {:17} {}\n", one.name, one.about));
+        let filled = |columns: &[Column]| columns.iter().map(|(_, value)| value(one)).collect::<Vec<_>>();
+        let cells = groups.iter().map(|group| one.tally(group[0]).map_or_else(String::new, cell)).collect();
+        table.add_row([vec![one.name.clone()], filled(before), cells, filled(after)].concat());
     }
-
-    let mut differing =
-        report::table(["stream", "arrivals", "log\ndenies"].into_iter().chain(headings.iter().map(String::as_str)));
-    for one in measured {
-        let mut row = vec![one.name.clone(), count(one.arrivals()), percent(one.comparison.log_tally().share_denied())];
-        row.extend(groups.iter().map(|group| one.tally(group[0]).map_or_else(String::new, both_ways)));
-        differing.add_row(row);
-    }
-    write(format!(
-        "\nDecisions that differ from an exact sliding log's: admitted where it denies / denied where it admits\n{differing}\n"
-    ));
-
-    let mut most =
-        report::table(["stream", "limit"].into_iter().chain(headings.iter().map(String::as_str)).chain([EXACT_LOG]));
-    for one in measured {
-        let mut row = vec![one.name.clone(), count(one.comparison.quota().tokens())];
-        row.extend(
-            groups
-                .iter()
-                .map(|group| one.tally(group[0]).map_or_else(String::new, |tally| count(tally.most_in_a_period))),
-        );
-        row.push(count(one.comparison.log_tally().most_in_a_period));
-        most.add_row(row);
-    }
-    write(format!("\nThe most admitted from one key within any one minute\n{most}\n"));
-    write(counter(measured));
-    text
+    table
 }
 
 /// Both kinds of difference, as shares of all decisions.
@@ -63,7 +77,7 @@ fn both_ways(tally: &Tally) -> String {
 
 /// How the sliding counter compares with what is published about it.
 fn counter(measured: &[Measured]) -> String {
-    let mut text = format!("\nThe sliding counter beside the published figure, {PUBLISHED}\n");
+    let mut text = format!("The sliding counter beside the published figure, {PUBLISHED}\n");
     let mut table = report::table([
         "stream",
         "keys",
@@ -73,15 +87,15 @@ fn counter(measured: &[Measured]) -> String {
         "net, of\narrivals",
         "as a gauge\nof demand",
     ]);
-    for one in measured.iter().filter(|one| one.comparison.keys().len() > 1) {
-        let (Some(tally), log) = (one.tally(Algorithm::SlidingCounter), one.comparison.log_tally()) else { continue };
+    for one in measured.iter().filter(|one| one.keys > 1) {
+        let (Some(tally), log) = (one.tally(Algorithm::SlidingCounter), &one.log) else { continue };
         table.add_row([
             one.name.clone(),
-            count(one.comparison.keys().len() as u64),
+            count(one.keys as u64),
             count(log.keys_denied),
             percent(log.share_denied()),
             percent(tally.share_differing()),
-            percent(share(tally.admitted.abs_diff(log.admitted), one.arrivals())),
+            percent(share(tally.admitted.abs_diff(log.admitted), one.arrivals)),
             one.gauge_errors.map_or_else(String::new, percent),
         ]);
     }

@@ -8,6 +8,10 @@ use super::exact_log::ExactLog;
 use super::limiter::{Algorithm, Limiter};
 use super::peak::Peak;
 
+/// The most memory that the library's sliding logs may take together, in bytes: they need 8 for each key and unit of
+/// limit, used or not.
+pub(crate) const LOG_MEMORY: u64 = 512 << 20;
+
 /// What one algorithm did with the arrivals so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
@@ -74,7 +78,7 @@ pub(crate) struct KeyRecord {
     log_denied: u64,
     asked: Peak,
     arrivals: u64,
-    lanes: Box<[Lane]>,
+    lanes: Vec<Lane>,
 }
 
 impl KeyRecord {
@@ -108,6 +112,9 @@ pub(crate) struct Comparison {
     log_tally: Tally,
     keys: Vec<KeyRecord>,
     asked: Peak,
+    /// In bytes; see [`LOG_MEMORY`].
+    log_memory: u64,
+    logs_dropped: bool,
 }
 
 impl Comparison {
@@ -117,12 +124,21 @@ impl Comparison {
     ///
     /// The first algorithm that cannot hold the quota, and why.
     pub(crate) fn new(quota: Quota, algorithms: Vec<Algorithm>) -> Result<Self, (Algorithm, QuotaError)> {
-        for &algorithm in &algorithms {
+        let mut comparison = Self {
+            quota,
+            tallies: vec![Tally::default(); algorithms.len()],
+            algorithms,
+            log_tally: Tally::default(),
+            keys: Vec::new(),
+            asked: Peak::new(period(quota)),
+            log_memory: LOG_MEMORY,
+            logs_dropped: false,
+        };
+        comparison.bound_logs();
+        for &algorithm in &comparison.algorithms {
             Limiter::new(algorithm, quota).map_err(|error| (algorithm, error))?;
         }
-        let tallies = vec![Tally::default(); algorithms.len()];
-        let asked = Peak::new(period(quota));
-        Ok(Self { quota, algorithms, tallies, log_tally: Tally::default(), keys: Vec::new(), asked })
+        Ok(comparison)
     }
 
     /// One arrival: who, at what cost, and when.
@@ -132,6 +148,7 @@ impl Comparison {
     /// If `key` is above the number of keys seen before.
     pub(crate) fn arrive(&mut self, key: usize, cost: u64, now: Nanos) {
         if key == self.keys.len() {
+            self.bound_logs();
             self.keys.push(self.newcomer());
         }
         let record = &mut self.keys[key];
@@ -163,6 +180,27 @@ impl Comparison {
                 lane.denied += 1;
             }
         }
+    }
+
+    /// Leaves out the library's sliding log if with one more key its memory would be too much.
+    fn bound_logs(&mut self) {
+        const FIXED: u64 = 1_200; // bytes for each log, whatever its limit
+        let each = self.quota.tokens().saturating_mul(8).saturating_add(FIXED);
+        let all = each.saturating_mul(self.keys.len() as u64 + 1);
+        let place = self.algorithms.iter().position(|&algorithm| algorithm == Algorithm::SlidingLog);
+        if let Some(place) = place.filter(|_| all > self.log_memory) {
+            self.algorithms.remove(place);
+            self.tallies.remove(place);
+            for record in &mut self.keys {
+                record.lanes.remove(place);
+            }
+            self.logs_dropped = true;
+        }
+    }
+
+    /// Whether the library's sliding log was left out on the way, for want of memory.
+    pub(crate) fn logs_dropped(&self) -> bool {
+        self.logs_dropped
     }
 
     fn newcomer(&self) -> KeyRecord {
@@ -290,6 +328,38 @@ mod tests {
             assert!(one.admitted <= 3, "{name}: {one:?}");
         }
         assert_eq!(comparison.log_tally().admitted, 3);
+    }
+
+    /// The library's log decides and hints as the exact one does, whatever the costs and however time jumps.
+    #[test]
+    fn the_sliding_log_is_exact() {
+        for seed in 0..20 {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let mut comparison = all(Quota::per(7, MINUTE));
+            let mut now = 100;
+            for _ in 0..1_000 {
+                now = if rng.u8(..8) == 0 { now - rng.u64(..now.min(90)) } else { now + rng.u64(..20) };
+                comparison.arrive(rng.usize(..=comparison.keys().len().min(2)), rng.u64(..5), Nanos::from_secs(now));
+                assert_eq!(tally(&comparison, Algorithm::SlidingLog), comparison.log_tally(), "seed {seed}");
+            }
+            assert!(comparison.log_tally().denied > 100 && comparison.log_tally().admitted > 100);
+        }
+    }
+
+    #[test]
+    fn logs_are_left_out_before_they_take_too_much_memory() {
+        let mut comparison = all(Quota::per(100, MINUTE));
+        comparison.log_memory = 2 * (800 + 1_200);
+        comparison.arrive(0, 1, Nanos::ZERO);
+        comparison.arrive(1, 1, Nanos::ZERO);
+        assert!(!comparison.logs_dropped() && comparison.algorithms().contains(&Algorithm::SlidingLog));
+        comparison.arrive(2, 1, Nanos::ZERO);
+        assert!(comparison.logs_dropped() && !comparison.algorithms().contains(&Algorithm::SlidingLog));
+        for one in comparison.tallies() {
+            assert_eq!(one.admitted, 3);
+        }
+        let vast = Comparison::new(Quota::per(1 << 32, MINUTE), vec![Algorithm::SlidingLog]).unwrap();
+        assert!(vast.logs_dropped() && vast.algorithms().is_empty());
     }
 
     #[test]

@@ -2,7 +2,10 @@
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use tollgate::{Denied, FixedWindow, Nanos, PackedTokenBucket, Quota, QuotaError, SlidingWindowCounter, TokenBucket};
+use tollgate::{
+    Denied, FixedWindow, Nanos, PackedTokenBucket, Quota, QuotaError, SlidingWindowCounter, SlidingWindowLog,
+    TokenBucket,
+};
 
 /// A way of limiting, by its name in the harness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,12 +22,21 @@ pub enum Algorithm {
     Interval,
     /// `SlidingWindowCounter`.
     SlidingCounter,
+    /// `SlidingWindowLog`.
+    SlidingLog,
 }
 
 impl Algorithm {
     /// Every algorithm, in the order in which they are shown.
-    pub const ALL: [Self; 6] =
-        [Self::TokenBucket, Self::LeakyBucket, Self::Packed, Self::FixedWindow, Self::Interval, Self::SlidingCounter];
+    pub const ALL: [Self; 7] = [
+        Self::TokenBucket,
+        Self::LeakyBucket,
+        Self::Packed,
+        Self::FixedWindow,
+        Self::Interval,
+        Self::SlidingCounter,
+        Self::SlidingLog,
+    ];
 
     /// The name in tables, files and on the command line.
     pub const fn name(self) -> &'static str {
@@ -35,6 +47,7 @@ impl Algorithm {
             Self::FixedWindow => "fixed-window",
             Self::Interval => "interval",
             Self::SlidingCounter => "sliding-counter",
+            Self::SlidingLog => "sliding-log",
         }
     }
 }
@@ -56,8 +69,8 @@ impl Selection {
 
 impl ValueEnum for Selection {
     fn value_variants<'a>() -> &'a [Self] {
-        const VARIANTS: [Selection; 7] = {
-            let mut variants = [Selection::All; 7];
+        const VARIANTS: [Selection; 8] = {
+            let mut variants = [Selection::All; 8];
             let mut place = 0;
             while place < Algorithm::ALL.len() {
                 variants[place] = Selection::One(Algorithm::ALL[place]);
@@ -85,6 +98,7 @@ pub(crate) enum Limiter {
     /// A fixed window; the interval bucket differs in partial takes only.
     Window(FixedWindow),
     Counter(SlidingWindowCounter),
+    Log(SlidingWindowLog),
 }
 
 impl Limiter {
@@ -97,6 +111,7 @@ impl Limiter {
             Algorithm::Packed => PackedTokenBucket::try_new(quota).map(Self::Packed),
             Algorithm::FixedWindow | Algorithm::Interval => FixedWindow::try_new(quota).map(Self::Window),
             Algorithm::SlidingCounter => SlidingWindowCounter::try_new(quota).map(Self::Counter),
+            Algorithm::SlidingLog => SlidingWindowLog::try_new(quota).map(Self::Log),
         }
     }
 
@@ -107,6 +122,7 @@ impl Limiter {
             Self::Packed(limiter) => limiter.try_acquire_n_at(n, now),
             Self::Window(limiter) => limiter.try_acquire_n_at(n, now),
             Self::Counter(limiter) => limiter.try_acquire_n_at(n, now),
+            Self::Log(limiter) => limiter.try_acquire_n_at(n, now),
         }
     }
 }

@@ -12,9 +12,9 @@ use serde::Serialize;
 use tollgate::Nanos;
 
 use super::Args;
-use super::comparison::{KeyRecord, Tally, share};
+use super::comparison::{KeyRecord, LOG_MEMORY, Tally, share};
 use super::error::Error;
-use super::figures::{count, counted, percent, span};
+use super::figures::{bytes, count, counted, percent, span};
 use super::parse::Format;
 use super::policy::Key;
 use super::source::Replayed;
@@ -161,6 +161,13 @@ fn write_summary(text: &mut String, replayed: &Replayed, args: &Args) -> core::f
             text,
             "order     {} earlier than one before; a limiter takes them as it takes a clock that jumps back",
             counted(older, "line is", "lines are")
+        )?;
+    }
+    if comparison.logs_dropped() {
+        let most = bytes(LOG_MEMORY);
+        writeln!(
+            text,
+            "left out  sliding-log: at 8 bytes for each key and unit of the limit, it would need more than {most}"
         )?;
     }
     let whose = if args.policy.key == Key::Each { "for each key" } else { "for all arrivals together" };

@@ -18,8 +18,9 @@
 //! # Late readings
 //!
 //! A reading is late when the model has already charged at a later one. No model ever lets such a reading add tokens.
-//! The token bucket looks at what there was at that instant, with all that was charged since taken away; the windows
-//! treat it as the earliest instant they still know about: no time has passed.
+//! The token bucket and the log look at what there was at that instant, with all that was charged since taken away, so
+//! that their bound holds for readings in any order. The other windows have forgotten that instant: they treat it as the
+//! start of the newest window, and their bound holds for readings in order.
 //!
 //! # Examples
 //!

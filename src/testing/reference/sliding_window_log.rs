@@ -5,10 +5,11 @@ use crate::{Nanos, Quota};
 
 /// The sliding window log: every admission is remembered, and those of the last period stay within `quota.tokens()`.
 ///
-/// An admission at `t` counts against readings from `t` up to, but not including, `t + period`. The burst of the quota
-/// has no meaning here. A reading before the newest one charged counts as the newest one.
+/// An admission at `t` counts against readings up to, but not including, `t + period`. The burst of the quota has no
+/// meaning here. A reading before the newest one charged is decided for itself, with all that was charged since still
+/// counting, and is remembered as the newest one: it may be refused, and it never adds room.
 ///
-/// Bound: no half-open span of one period ever holds more than the limit.
+/// Bound: no half-open span of one period ever holds more than the limit, in whatever order the readings come.
 ///
 /// # Examples
 ///
@@ -37,13 +38,8 @@ impl SlidingWindowLog {
 
     /// What the admissions that still count at `now` come to.
     fn count_at(&self, now: Nanos) -> u128 {
-        let now = self.at(now);
-        let counts = self.log.iter().rev().take_while(|(at, _)| now - at < period(self.quota));
-        counts.map(|&(_, cost)| u128::from(cost)).sum()
-    }
-
-    fn at(&self, now: Nanos) -> u64 {
-        now.as_nanos().max(self.newest)
+        let gone = |at: u64| now.as_nanos().saturating_sub(at) >= period(self.quota);
+        self.log.iter().rev().take_while(|(at, _)| !gone(*at)).map(|&(_, cost)| u128::from(cost)).sum()
     }
 }
 
@@ -59,7 +55,7 @@ impl Model for SlidingWindowLog {
     fn charge(&mut self, n: u64, now: Nanos) -> Fraction {
         let shortfall = self.shortfall(n, now);
         if n > 0 && !self.quota.is_unlimited() {
-            self.newest = self.at(now);
+            self.newest = self.newest.max(now.as_nanos());
             self.log.push_back((self.newest, n));
         }
         shortfall
@@ -67,9 +63,9 @@ impl Model for SlidingWindowLog {
 
     /// Takes back the newest admissions, as far as they still count at `now`.
     fn refund(&mut self, n: u64, now: Nanos) {
-        let (now, mut left) = (self.at(now), n);
+        let mut left = n;
         for (at, cost) in self.log.iter_mut().rev() {
-            if now - *at < period(self.quota) {
+            if now.as_nanos().saturating_sub(*at) < period(self.quota) {
                 let back = left.min(*cost);
                 *cost -= back;
                 left -= back;
@@ -108,16 +104,35 @@ mod tests {
                 }
             }
         }
+
+        /// Readings in any order: what passes keeps the bound over every span of readings.
+        #[test]
+        fn late_readings_add_no_room(
+            limit in 1_u64..9, width in 2_u64..20, arrivals in prop::collection::vec((0_u64..60, 1_u64..5), 1..60),
+        ) {
+            let width = Duration::from_nanos(width);
+            let mut log = SlidingWindowLog::new(Quota::per(limit, width));
+            let mut run = Vec::new();
+            for (at, cost) in arrivals {
+                let at = Nanos::from_nanos(at);
+                if log.admit(cost, at) {
+                    run.push(Admission::new(cost, at));
+                }
+            }
+            prop_assert!(first_overfull_span(&run, width, limit).is_none());
+        }
     }
 
     #[test]
-    fn a_late_reading_is_the_newest_one() {
+    fn a_late_reading_is_decided_for_itself_and_remembered_as_the_newest() {
         let mut log = SlidingWindowLog::new(Quota::per_second(3));
         log.charge(1, Nanos::from_secs(1));
         log.charge(1, Nanos::from_secs(3));
-        assert_eq!(log.available(Nanos::from_secs(1)), 2);
-        log.charge(1, Nanos::from_secs(1));
-        assert_eq!(log.earliest(3, Nanos::from_secs(3)), Some(Nanos::from_secs(4)));
+        assert_eq!(log.available(Nanos::from_secs(3)), 2);
+        assert_eq!(log.available(Nanos::from_millis(2_000)), 2);
+        assert_eq!(log.available(Nanos::from_millis(1_999)), 1, "both count");
+        log.charge(1, Nanos::from_millis(1_999));
+        assert_eq!(log.earliest(3, Nanos::from_secs(2)), Some(Nanos::from_secs(4)));
     }
 
     #[test]

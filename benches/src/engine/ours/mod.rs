@@ -5,4 +5,5 @@ pub mod interval;
 pub mod leaky_bucket;
 pub mod packed;
 pub mod sliding_counter;
+pub mod sliding_log;
 pub mod token_bucket;

@@ -2,7 +2,6 @@
 
 use crate::engine::{Engine, Kind, Shared, version};
 use crate::load::Load;
-use core::time::Duration;
 use tollgate::Quota;
 
 /// The packed token bucket.
@@ -16,11 +15,11 @@ impl Engine for Packed {
     const KIND: Kind = Kind::Ours;
     type Caller<'a> = &'a Self;
 
-    /// Its word holds `rate * burst` up to 1.9e10 only. Under an admit load it lives on a rate that one word cannot use
-    /// up; under a mixed load it has a tenth of the burst.
+    /// Its word holds `rate * burst` up to 1.9e10 only. Under an admit load it gets the burst of all, but four tokens
+    /// per second on top; under a mixed load it has a tenth of the burst.
     fn quota(load: Load) -> Quota {
         match load {
-            Load::Admit => Quota::per(250_000, Duration::from_millis(1)).with_burst(63),
+            Load::Admit => Quota::per_second(4).with_burst(load.quota().burst()),
             Load::Deny => load.quota(),
             Load::Mixed => load.quota().with_burst(1_000),
         }
@@ -32,11 +31,6 @@ impl Engine for Packed {
 
     fn caller(&self) -> &Self {
         self
-    }
-
-    /// The rate brings more than one word can be changed.
-    fn supply(_: Quota) -> u64 {
-        u64::MAX
     }
 }
 

@@ -1,0 +1,380 @@
+//! The keyed limiter: one live bucket per key through insertion, reclamation and forgetting, under clocks that disagree.
+//!
+//! Each body runs over a transcription of the protocol ([`Table`]), over the transcription with one rule taken out, and
+//! over [`KeyedLimiter`] itself.
+
+use core::hash::{BuildHasher, Hasher};
+use core::time::Duration;
+#[cfg(loom)]
+use tollgate::loom_support::lines_of_key;
+use tollgate::{KeyedLimiter, ManualClock, Nanos, Quota};
+use tollgate_loom::keyed::{Rules, Table};
+use tollgate_loom::sync::Arc;
+use tollgate_loom::{assert_bounded, explore, must_fail, race};
+
+/// One token per nanosecond, so that instants and tokens are the same small numbers.
+const BURST: u64 = 3;
+
+/// Keys: the one in question, and others that come in its way.
+const K: u32 = 1;
+const L: u32 = 2;
+const M: u32 = 3;
+
+/// What a body needs of a keyed limiter.
+trait Subject: Send + Sync + 'static {
+    fn acquire(&self, key: u32, cost: u64, now: u64) -> bool;
+    fn forget(&self, key: u32, now: u64);
+}
+
+/// Makes a subject in whose first slots these keys are open, each full at its instant.
+type Make<T> = fn(&[(u32, u64)]) -> T;
+
+impl<const SLOTS: usize> Subject for Table<SLOTS> {
+    fn acquire(&self, key: u32, cost: u64, now: u64) -> bool {
+        self.acquire(key, cost, now)
+    }
+
+    fn forget(&self, key: u32, now: u64) {
+        self.forget(key, now);
+    }
+}
+
+type Real = KeyedLimiter<u32, Chosen, ManualClock>;
+
+impl Subject for Real {
+    fn acquire(&self, key: u32, cost: u64, now: u64) -> bool {
+        self.try_acquire_n_at(&key, cost, Nanos(now)).is_ok()
+    }
+
+    fn forget(&self, key: u32, now: u64) {
+        self.forget_at(&key, Nanos(now));
+    }
+}
+
+/// [`KeyedLimiter`] on the smallest table. In a model check, that is three slots.
+fn real(open: &[(u32, u64)]) -> Real {
+    let narrow = Quota::per(1, Duration::from_nanos(1)).with_burst(BURST);
+    let limiter = Real::with_hasher_and_clock([narrow, narrow.with_burst(100)], 1, Chosen(0), ManualClock::new());
+    for &(key, full_at) in open {
+        limiter.class(1).try_acquire_n_at(&key, full_at, Nanos(0)).expect("there is room");
+    }
+    limiter
+}
+
+/// Hashes of keys that go through the lines of the smallest table in the same order.
+#[derive(Clone, Copy, Debug)]
+struct Chosen(u64);
+
+impl BuildHasher for Chosen {
+    type Hasher = Self;
+
+    fn build_hasher(&self) -> Self {
+        *self
+    }
+}
+
+impl Hasher for Chosen {
+    fn write(&mut self, _bytes: &[u8]) {
+        unreachable!("keys are u32");
+    }
+
+    fn write_u32(&mut self, key: u32) {
+        let hashes = (0..).map(|i: u64| i.wrapping_mul(0xD129_0FFA_5C6E_F0B5));
+        let in_order = hashes.filter(|&hash| lines_of_key(hash, 3) == [0, 1, 2]);
+        self.0 = in_order.take(key as usize).last().expect("keys are 1 and up");
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// On real threads a line has five slots, which is enough for all keys of a model.
+#[cfg(not(loom))]
+fn lines_of_key(_hash: u64, _lines: u32) -> [usize; 3] {
+    [0, 1, 2]
+}
+
+fn protocol<const SLOTS: usize>(open: &[(u32, u64)]) -> Table<SLOTS> {
+    Table::new(BURST, Rules::ALL, open)
+}
+
+/// What was admitted: key, reading, cost.
+type Log = Vec<(u32, u64, u64)>;
+
+/// A caller, and what it saw admitted.
+struct Caller<'a, T> {
+    subject: &'a T,
+    log: Log,
+}
+
+impl<'a, T: Subject> Caller<'a, T> {
+    fn new(subject: &'a T) -> Self {
+        Self { subject, log: Vec::new() }
+    }
+
+    fn acquire(&mut self, key: u32, cost: u64, now: u64) -> bool {
+        let admitted = self.subject.acquire(key, cost, now);
+        if admitted {
+            self.log.push((key, now, cost));
+        }
+        admitted
+    }
+}
+
+type Act<T> = fn(&mut Caller<'_, T>);
+
+/// Lets callers loose on the same subject; returns what was admitted.
+fn run<T: Subject, const N: usize>(subject: T, acts: [Act<T>; N]) -> (Arc<T>, Log) {
+    let subject = Arc::new(subject);
+    let logs = race(&subject, acts, |subject, act| {
+        let mut caller = Caller::new(subject);
+        act(&mut caller);
+        caller.log
+    });
+    (subject, logs.concat())
+}
+
+/// Takes what is left of each key at `now`, and then checks every window of every key: a charge that went to another key,
+/// or a key with two buckets, shows as more than the bound.
+fn audit<T: Subject>(subject: &T, mut log: Log, now: u64) {
+    let mut auditor = Caller::new(subject);
+    for key in [K, L, M] {
+        while auditor.acquire(key, 1, now) {}
+    }
+    log.extend(auditor.log);
+    for key in [K, L, M] {
+        let of_key: Vec<_> =
+            log.iter().filter(|entry| entry.0 == key).map(|&(_, at, cost)| (Nanos(at), cost)).collect();
+        assert_bounded(&of_key, Quota::per(1, Duration::from_nanos(1)).with_burst(BURST));
+    }
+}
+
+/// The same key inserted by two callers at once.
+fn inserted_twice<T: Subject>(make: Make<T>) {
+    let act: Act<T> = |caller| {
+        caller.acquire(K, BURST, 0);
+    };
+    let (subject, log) = run(make(&[]), [act; 2]);
+    assert_eq!(log.len(), 1, "over-admission or a lost call: {log:?}");
+    audit(&*subject, log, 0);
+    audit(&*subject, vec![], 5);
+}
+
+/// The same key inserted by two callers at once, where other keys have recovered.
+fn inserted_twice_on_idle_slots<T: Subject>(make: Make<T>) {
+    let act: Act<T> = |caller| {
+        caller.acquire(K, BURST, 4);
+    };
+    let (subject, log) = run(make(&[(L, 3), (M, 4)]), [act; 2]);
+    assert_eq!(log.len(), 1, "over-admission or a lost call: {log:?}");
+    audit(&*subject, log, 4);
+}
+
+/// The same key inserted by three callers at once; two of three calls fit in the burst.
+fn inserted_three_times<T: Subject>(make: Make<T>) {
+    let act: Act<T> = |caller| {
+        caller.acquire(K, 2, 0);
+    };
+    let (subject, log) = run(make(&[]), [act; 3]);
+    assert_eq!(log.len(), 1, "over-admission or a lost call: {log:?}");
+    audit(&*subject, log, 0);
+}
+
+/// One caller inserts twice, and meets what the other has left half done.
+fn inserted_once_and_twice<T: Subject>(make: Make<T>) {
+    let acts: [Act<T>; 2] = [
+        |caller| {
+            caller.acquire(K, 2, 0);
+            caller.acquire(K, 1, 0);
+        },
+        |caller| {
+            caller.acquire(K, 2, 0);
+        },
+    ];
+    let (subject, log) = run(make(&[]), acts);
+    let taken: u64 = log.iter().map(|entry| entry.2).sum();
+    assert_eq!(taken, BURST, "over-admission or a lost call: {log:?}");
+    audit(&*subject, log, 0);
+}
+
+/// A key comes back at the moment at which another claims its slot.
+fn insertion_against_a_hit<T: Subject>(make: Make<T>) {
+    let acts: [Act<T>; 2] = [
+        |caller| {
+            caller.acquire(K, 2, 3);
+        },
+        |caller| {
+            caller.acquire(L, 2, 3);
+        },
+    ];
+    let (subject, log) = run(make(&[(K, 3)]), acts);
+    let admitted = log.len();
+    audit(&*subject, log, 3);
+    assert_eq!(admitted, 2, "a recovered key or a newcomer was refused, with a slot free");
+}
+
+/// A slow hit against another key's insertion in the same slot, and the key's own return elsewhere.
+fn slow_hit_against_reclaim_and_return<T: Subject>(make: Make<T>) {
+    let acts: [Act<T>; 2] = [
+        |caller| {
+            caller.acquire(K, 2, 3);
+        },
+        |caller| {
+            caller.acquire(L, 1, 3);
+            caller.acquire(K, 1, 3);
+        },
+    ];
+    let (subject, log) = run(make(&[(K, 3)]), acts);
+    audit(&*subject, log, 3);
+}
+
+/// A key that has spent its burst at 0 loses its slot on a fast clock, and comes back on a slow one.
+fn two_clocks<T: Subject>(make: Make<T>) {
+    let acts: [Act<T>; 2] = [
+        |caller| {
+            caller.acquire(K, 2, 1);
+        },
+        |caller| {
+            caller.acquire(L, 1, 3);
+        },
+    ];
+    let (subject, mut log) = run(make(&[(K, 3)]), acts);
+    log.push((K, 0, BURST));
+    audit(&*subject, log, 1);
+}
+
+/// A key that has spent its burst at 0 is forgotten on a fast clock, and comes back on a slow one.
+fn forgotten_on_a_fast_clock<T: Subject>(make: Make<T>) {
+    let acts: [Act<T>; 2] = [
+        |caller| {
+            caller.acquire(K, 2, 1);
+        },
+        |caller| caller.subject.forget(K, 3),
+    ];
+    let (subject, mut log) = run(make(&[(K, 3)]), acts);
+    log.push((K, 0, BURST));
+    audit(&*subject, log, 1);
+}
+
+/// A key is forgotten at the moment at which it comes back.
+fn forget_against_a_hit<T: Subject>(make: Make<T>) {
+    let acts: [Act<T>; 2] = [
+        |caller| {
+            caller.acquire(K, 2, 3);
+            caller.acquire(K, 1, 3);
+        },
+        |caller| caller.subject.forget(K, 3),
+    ];
+    let (subject, log) = run(make(&[(K, 3), (M, 9)]), acts);
+    let admitted = log.len();
+    audit(&*subject, log, 3);
+    assert_eq!(admitted, 2, "a recovered key was refused");
+}
+
+/// A newcomer on a slow clock is refused, gives its slot up again, and another key takes it, while a caller on the right
+/// clock was about to open it.
+fn refused_newcomer_against_a_helper<T: Subject>(make: Make<T>) {
+    let acts: [Act<T>; 2] = [
+        |caller| {
+            caller.acquire(K, 1, 5);
+        },
+        |caller| {
+            caller.acquire(K, BURST, 0);
+            caller.acquire(L, 1, 5);
+        },
+    ];
+    let subject = make(&[(M, 3)]);
+    subject.forget(M, 3); // raises the horizon
+    let (subject, log) = run(subject, acts);
+    audit(&*subject, log, 5);
+}
+
+mod transcription {
+    use super::*;
+
+    macro_rules! passes {
+        ($($name:ident($slots:literal, $bound:expr);)*) => {$(
+            #[test]
+            fn $name() {
+                explore(concat!("keyed, transcription, ", stringify!($name)), $bound, || super::$name(protocol::<$slots>));
+            }
+        )*};
+    }
+
+    passes! {
+        inserted_twice(2, Some(4));
+        inserted_twice_on_idle_slots(2, Some(3));
+        inserted_three_times(2, Some(2));
+        inserted_once_and_twice(2, Some(3));
+        insertion_against_a_hit(2, Some(3));
+        slow_hit_against_reclaim_and_return(2, Some(3));
+        two_clocks(2, Some(3));
+        forgotten_on_a_fast_clock(2, None);
+        forget_against_a_hit(2, None);
+        refused_newcomer_against_a_helper(2, Some(3));
+    }
+}
+
+mod real_type {
+    use super::*;
+
+    macro_rules! passes {
+        ($($name:ident($bound:expr);)*) => {$(
+            #[test]
+            fn $name() {
+                explore(concat!("keyed, ", stringify!($name)), $bound, || super::$name(real));
+            }
+        )*};
+    }
+
+    passes! {
+        inserted_twice(Some(3));
+        inserted_twice_on_idle_slots(Some(3));
+        inserted_three_times(Some(1));
+        inserted_once_and_twice(Some(3));
+        insertion_against_a_hit(Some(3));
+        slow_hit_against_reclaim_and_return(Some(2));
+        two_clocks(Some(3));
+        forgotten_on_a_fast_clock(Some(3));
+        forget_against_a_hit(Some(3));
+        refused_newcomer_against_a_helper(Some(2));
+    }
+}
+
+mod broken_twins {
+    use super::*;
+
+    macro_rules! fails {
+        ($($name:ident: $rule:ident = $($body:ident)|*;)*) => {$(
+            #[test]
+            #[cfg_attr(not(loom), ignore = "only a model checker is sure to catch it")]
+            fn $name() {
+                fn twin(open: &[(u32, u64)]) -> Table<2> {
+                    Table::new(BURST, Rules { $rule: false, ..Rules::ALL }, open)
+                }
+                $(must_fail(
+                    concat!("keyed, ", stringify!($name), ", ", stringify!($body)),
+                    Some(3),
+                    "over-admission",
+                    || $body(twin),
+                );)*
+            }
+        )*};
+    }
+
+    fails! {
+        no_rescan: rescan = inserted_twice | inserted_twice_on_idle_slots;
+        no_fence: fence = inserted_twice;
+        higher_does_not_give_way: give_way = inserted_twice;
+        lower_does_not_abort_the_higher: abort_higher = inserted_twice;
+        no_claimed_phase: claimed_phase = insertion_against_a_hit;
+        no_second_tag_load: second_tag_load = slow_hit_against_reclaim_and_return;
+        no_horizon: horizon = two_clocks | forgotten_on_a_fast_clock;
+        horizon_after_the_claim: horizon_before_claim = two_clocks;
+        claim_neither_acquires_nor_releases: acquire_release_claim = two_clocks;
+        horizon_read_before_the_rescan: horizon_after_rescan = two_clocks;
+        abort_does_not_advance: abort_advances = refused_newcomer_against_a_helper;
+        helper_opens_blindly: helper_settles = inserted_once_and_twice;
+    }
+}

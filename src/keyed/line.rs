@@ -1,0 +1,158 @@
+//! [`Line`]: a cache line of slots.
+
+use super::word::Word;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+
+/// Slots in a line: as many words and tags as 64 bytes hold. Model checks use one, so that few operations fill a table.
+pub(super) const SLOTS: usize = if cfg!(all(loom, feature = "loom")) { 1 } else { 5 };
+
+/// A cache line of slots.
+///
+/// ```text
+/// LAYOUT   | 5 words of 64 bits | 5 tags of 32 bits | 4 bytes to spare |
+/// ```
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub(super) struct Line {
+    words: [AtomicU64; SLOTS],
+    tags: [AtomicU32; SLOTS],
+}
+
+impl Line {
+    /// A line of vacant slots.
+    pub(super) fn new() -> Self {
+        Self { words: core::array::from_fn(|_| AtomicU64::new(0)), tags: core::array::from_fn(|_| AtomicU32::new(0)) }
+    }
+
+    /// The slots whose tag is `tag` at a glance, as a set of bits: where to look first. No branches.
+    #[inline]
+    pub(super) fn glance(&self, tag: u32) -> Glance {
+        let mut found = 0;
+        for (i, slot) in self.tags.iter().enumerate() {
+            // ORDERING: relaxed; pairs with nothing. A tag that is missed here was being stored just now, and whoever
+            // goes on to insert the key looks again (rule 6).
+            found |= u32::from(slot.load(Ordering::Relaxed) == tag) << i;
+        }
+        Glance(found)
+    }
+
+    #[inline]
+    pub(super) fn slot(&self, i: usize) -> Slot<'_> {
+        Slot { word: &self.words[i], tag: &self.tags[i] }
+    }
+
+    pub(super) fn slots(&self) -> impl Iterator<Item = Slot<'_>> {
+        self.words.iter().zip(&self.tags).map(|(word, tag)| Slot { word, tag })
+    }
+}
+
+/// A set of slots of one line.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Glance(u32);
+
+impl Glance {
+    #[inline]
+    pub(super) fn slots(self) -> impl Iterator<Item = usize> {
+        let mut left = self.0;
+        core::iter::from_fn(move || {
+            let first = left.trailing_zeros() as usize;
+            if left == 0 {
+                return None;
+            }
+            left &= left - 1;
+            Some(first)
+        })
+    }
+}
+
+/// A word and its tag.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot<'a> {
+    word: &'a AtomicU64,
+    tag: &'a AtomicU32,
+}
+
+impl Slot<'_> {
+    /// The word, if the slot is that of `tag` (rule 2).
+    #[inline]
+    pub(super) fn find(self, tag: u32) -> Option<Word> {
+        let (word, seen) = self.read();
+        if seen == tag { Some(word) } else { None }
+    }
+
+    /// The word, and the tag of its version or of a later one (rule 2).
+    #[inline]
+    pub(super) fn read(self) -> (Word, u32) {
+        // ORDERING: acquire; pairs with the releases in `claim`, `publish` and `vacate`, directly or through the
+        // read-modify-writes in between. The tag loaded below is then no older than the word; and whoever loads the
+        // horizon afterwards sees it where the slot's last life has raised it (rule 7).
+        let word = Word(self.word.load(Ordering::Acquire));
+        // ORDERING: acquire; pairs with the release of the tag in `publish`: who sees a tag sees that its slot was
+        // claimed for it, in a load of the word that comes after this one (rule 3).
+        (word, self.tag.load(Ordering::Acquire))
+    }
+
+    /// The word alone.
+    #[inline]
+    pub(super) fn word(self) -> Word {
+        // ORDERING: relaxed; pairs with nothing. After `read`, its acquire of the tag keeps this load in its place; for
+        // statistics, any value is good.
+        Word(self.word.load(Ordering::Relaxed))
+    }
+
+    /// One step of the key's own word: charge, commit or abort.
+    #[inline]
+    pub(super) fn step(self, from: Word, to: Word) -> bool {
+        // ORDERING: relaxed; pairs with nothing. The word was loaded with acquire, and releases nothing new; a
+        // read-modify-write hands on what its predecessors have released.
+        self.word.compare_exchange(from.0, to.0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Makes the caller the owner of a slot that was free as of `from` (rule 4).
+    pub(super) fn claim(self, from: Word) -> bool {
+        // ORDERING: acquire, so that the tag stored next comes after the slot's earlier ones; release, so that whoever
+        // sees the slot claimed sees the horizon raised. Pairs with `read` and with itself.
+        self.word.compare_exchange(from.0, from.claimed().0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    /// Stores the tag of a slot that the caller has claimed as of `from`; returns the tentative word (rule 5).
+    pub(super) fn publish(self, from: Word, tag: u32) -> Word {
+        let tentative = from.claimed().tagged();
+        // ORDERING: release; pairs with the acquire of the tag in `read`: the claim comes before it.
+        self.tag.store(tag, Ordering::Release);
+        // ORDERING: release; pairs with the acquire of the word in `read`: the tag comes before it. A plain store, for
+        // nobody else writes to a claimed slot.
+        self.word.store(tentative.0, Ordering::Release);
+        tentative
+    }
+
+    /// Gives up a slot whose key has recovered (rule 8).
+    pub(super) fn vacate(self, from: Word) -> bool {
+        // ORDERING: release, so that whoever sees the slot vacant sees the horizon raised; pairs with `read`. The word
+        // was loaded with acquire.
+        self.word.compare_exchange(from.0, from.vacated().0, Ordering::Release, Ordering::Relaxed).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_cache_line() {
+        assert_eq!((size_of::<Line>(), align_of::<Line>()), (64, 64));
+    }
+
+    #[test]
+    fn a_glance_finds_every_slot_with_the_tag() {
+        let line = Line::new();
+        for i in [1, 4] {
+            let slot = line.slot(i);
+            assert!(slot.claim(Word(0)));
+            slot.publish(Word(0), 77);
+        }
+        assert!(line.glance(77).slots().eq([1, 4]));
+        assert!(line.glance(0).slots().eq([0, 2, 3]));
+        assert!(line.glance(78).slots().next().is_none());
+    }
+}

@@ -1,0 +1,175 @@
+//! [`Pace`]: one class's quota in terms of instants.
+
+use super::error::KeyedError;
+use super::word::Word;
+use crate::decision::{Denied, Status};
+use crate::nanos::Nanos;
+use crate::quota::Quota;
+use crate::timeline::Timeline;
+use core::time::Duration;
+
+/// How long every keyed limiter lasts from its clock's origin: 50 years.
+const LASTING: Nanos = Nanos::from_secs(18_263 * 86_400);
+
+/// What rounding up to a whole unit, at most twice, can add to an instant.
+const ROUNDING: u64 = 4;
+
+/// The longest time in which a spent burst may recover: 96 years.
+const LONGEST_BURST: u64 = Word::LAST - LASTING.0 - ROUNDING;
+
+/// A quota whose state is the instant at which the bucket is full again.
+///
+/// The token bucket counts in units along a scale that stands at `E(now)`; here, the scale's positions are kept as
+/// instants, so that buckets of different rates can be told to be full without knowing their rate. A token is
+/// `unit = floor(period / tokens)` units: a unit takes 1 ns exactly if `period` is a multiple of `tokens`, and between 1
+/// and 2 ns otherwise. Because it takes no less than 1 ns, no two positions fall on the same instant, and
+///
+/// ```text
+/// instant(V) = ceil(V * period / (tokens * unit))         the first instant at which E has reached V
+/// position(t) = E(t - 1) + 1                              the first V whose instant is t or later
+/// ```
+///
+/// are inverse to each other: nothing is lost on the way to the word and back, and nothing drifts. An instant that
+/// another class has left counts as the next whole unit, against the caller.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// From nanoseconds to units, and back.
+    due: Timeline,
+    back: Timeline,
+    /// Units per token; 0 if tokens cost nothing.
+    unit: u64,
+    /// Units in a burst.
+    burst: u64,
+    /// Units that a key nobody knows yet lacks.
+    lacking: u64,
+    quota: Quota,
+}
+
+impl Pace {
+    pub(super) const fn try_new(quota: Quota) -> Result<Self, KeyedError> {
+        if quota.is_unlimited() || quota.is_deny_all() {
+            let (due, back) = (Timeline::STILL, Timeline::STILL);
+            return Ok(Self { due, back, unit: quota.is_deny_all() as u64, burst: 0, lacking: 0, quota });
+        }
+        let (tokens, period) = (quota.tokens(), quota.period_nanos());
+        let unit = period / tokens;
+        if unit == 0 {
+            return Err(KeyedError::RateTooHigh { most: period, period: quota.period() });
+        }
+        // A burst in nanoseconds, rounded up; a token takes less than 2 * unit of them.
+        let window = (quota.burst() as u128 * period as u128).div_ceil(tokens as u128);
+        if window > LONGEST_BURST as u128 {
+            return Err(KeyedError::BurstTooLong { longest: Duration::from_nanos(LONGEST_BURST) });
+        }
+        let (due, back) = (Timeline::whole(tokens * unit, period), Timeline::whole(period, tokens * unit));
+        Ok(Self { due, back, unit, burst: quota.burst() * unit, lacking: 0, quota })
+    }
+
+    /// The same pace for keys that start with `tokens`, or full if that is less.
+    pub(super) const fn starting_with(self, tokens: u64) -> Self {
+        let lacking = self.quota.burst().saturating_sub(tokens);
+        Self { lacking: if self.burst == 0 { 0 } else { lacking * self.unit }, ..self }
+    }
+
+    /// Until when instants and a burst on top of them fit in a word.
+    pub(super) const fn end(&self) -> Nanos {
+        Nanos(Word::LAST - ROUNDING - self.instant(self.burst))
+    }
+
+    /// What `n` tokens cost, in units.
+    ///
+    /// # Errors
+    ///
+    /// [`Denied::ExceedsBurst`] if a full bucket has fewer.
+    #[inline]
+    pub(super) fn cost(&self, n: u64) -> Result<u64, Denied> {
+        match n.checked_mul(self.unit) {
+            Some(cost) if cost <= self.burst => Ok(cost),
+            _ => Err(Denied::ExceedsBurst { cost: n, max_cost: self.quota.burst() }),
+        }
+    }
+
+    /// When a bucket that is full at `full_at` will be full again after a charge of `cost` at `now`; `cost` is at least 1.
+    ///
+    /// # Errors
+    ///
+    /// [`Denied::TryAfter`] if the bucket has less.
+    #[inline]
+    pub(super) fn charge(&self, full_at: u64, cost: u64, now: Nanos) -> Result<u64, Denied> {
+        let due = self.due(now.0);
+        let spent = if full_at > now.0 { self.position(full_at) } else { due } + cost;
+        if spent <= due + self.burst {
+            Ok(self.instant(spent))
+        } else {
+            // More than the burst has been spent: the subtraction cannot wrap.
+            Err(Denied::TryAfter(self.due.hint(spent - self.burst, now)))
+        }
+    }
+
+    /// When a key nobody knows yet will be full, if that could have been at `start` had it been full from the beginning.
+    #[inline]
+    pub(super) fn opening(&self, start: u64) -> u64 {
+        if self.lacking == 0 { start } else { self.instant(self.position(start) + self.lacking) }
+    }
+
+    /// Whether keys nobody knows yet start with less than the burst.
+    pub(super) fn starts_short(&self) -> bool {
+        self.lacking > 0
+    }
+
+    /// The state at `now` of a bucket that is full at `full_at`.
+    pub(super) fn status(&self, full_at: u64, now: Nanos) -> Status {
+        if self.quota.is_unlimited() {
+            let (limit, retry_after) = (u64::MAX, Some(Duration::ZERO));
+            return Status { limit, remaining: limit, retry_after, reset_after: Duration::ZERO };
+        }
+        let full_at = full_at.max(now.0);
+        let (due, spent) = (self.due(now.0), if full_at > now.0 { self.position(full_at) } else { self.due(now.0) });
+        Status {
+            limit: self.quota.burst(),
+            remaining: (due + self.burst).saturating_sub(spent) / self.unit,
+            retry_after: match self.cost(1).and_then(|cost| self.charge(full_at, cost, now)) {
+                Ok(_) => Some(Duration::ZERO),
+                Err(denied) => denied.retry_after(),
+            },
+            reset_after: Duration::from_nanos(full_at - now.0),
+        }
+    }
+
+    pub(super) const fn quota(&self) -> Quota {
+        self.quota
+    }
+
+    /// Whether a unit is a nanosecond.
+    #[inline]
+    const fn is_whole(&self) -> bool {
+        self.due.tokens() == self.due.period()
+    }
+
+    /// `E(now)`: the units that have fallen due.
+    #[inline]
+    const fn due(&self, now: u64) -> u64 {
+        if self.is_whole() { now } else { self.due.position(Nanos(now)) }
+    }
+
+    /// The first position whose instant is `instant` or later.
+    #[inline]
+    const fn position(&self, instant: u64) -> u64 {
+        match instant.checked_sub(1) {
+            Some(before) => self.due(before) + 1,
+            None => 0,
+        }
+    }
+
+    /// The first instant at which the scale has reached `position`.
+    #[inline]
+    const fn instant(&self, position: u64) -> u64 {
+        if self.is_whole() {
+            return position;
+        }
+        let whole = self.back.position(Nanos(position));
+        // The division's remainder, below 2^62: exact, although both products may have wrapped.
+        let rest = position.wrapping_mul(self.back.tokens()).wrapping_sub(whole.wrapping_mul(self.back.period()));
+        whole + (rest != 0) as u64
+    }
+}

@@ -1,0 +1,165 @@
+//! Insertion: how a key gets a slot, and only one. Numbers of rules are those of the module above.
+
+use super::identity::CANDIDATES;
+use super::line::{SLOTS, Slot};
+use super::table::{Call, Table};
+use super::word::{State, Word};
+use crate::decision::Denied;
+use crate::nanos::Nanos;
+use crate::sync::{Ordering, fence};
+use crate::timeline::Hint;
+
+/// A slot of a key: number, word as it was seen, tag of the key in its line.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    /// The key's slots are numbered: first those of its first line, then of its second, then of its third.
+    number: usize,
+    slot: Slot<'a>,
+    word: Word,
+    tag: u32,
+}
+
+/// What a look at all of a key's slots has shown.
+enum Survey<'a> {
+    /// The call was decided on the key's open slot.
+    Decided(Result<(), Denied>),
+    /// A slot is tentative for the key.
+    Tentative(Place<'a>),
+    /// The key has no slot; this one is the best for it.
+    Free(Place<'a>),
+    /// The key has no slot, and there is none for it until this instant.
+    Full(u64),
+}
+
+impl Table {
+    /// Decides a call of a key that seems to have no open slot.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn insert(&self, call: &Call<'_>) -> Result<(), Denied> {
+        // PROGRESS: lock-free. Whenever a turn ends without a decision, another thread made a step on one of the key's
+        // candidates; and a slot that is tentative for the key is settled here, not waited for.
+        loop {
+            let decision = match self.survey(call) {
+                Survey::Decided(decision) => Some(decision),
+                Survey::Tentative(place) => self.settle(place, call, false),
+                Survey::Free(place) => self.claim(place, call),
+                Survey::Full(until) => {
+                    return Err(Denied::TableFull(Hint {
+                        position: until,
+                        tokens: 1,
+                        unit: 1,
+                        period: 1,
+                        start: Nanos::ZERO,
+                        now: call.now,
+                    }));
+                }
+            };
+            if let Some(decision) = decision {
+                return decision;
+            }
+        }
+    }
+
+    /// The slots of the key's line `candidate`, with their numbers and tags.
+    fn places(&self, call: &Call<'_>, candidate: usize) -> impl Iterator<Item = (usize, Slot<'_>, u32)> {
+        let tag = call.key.tag(candidate);
+        let slots = self.line(call.key, candidate).slots();
+        slots.enumerate().map(move |(i, slot)| (candidate * SLOTS + i, slot, tag))
+    }
+
+    /// Looks at all of a key's slots.
+    ///
+    /// A newcomer goes to the first of its lines that has two slots free, else to the one that has most; there, to the
+    /// slot that has been free for longest.
+    fn survey(&self, call: &Call<'_>) -> Survey<'_> {
+        let mut best: Option<(usize, Place<'_>)> = None;
+        let mut until = u64::MAX;
+        for candidate in 0..CANDIDATES {
+            let (mut free, mut oldest) = (0, None::<Place<'_>>);
+            for (number, slot, tag) in self.places(call, candidate) {
+                let (word, seen) = slot.read();
+                if seen == tag {
+                    if let Some(decision) = Self::charge(slot, tag, call) {
+                        return Survey::Decided(decision);
+                    }
+                    if word.is_tentative() {
+                        return Survey::Tentative(Place { number, slot, word, tag });
+                    }
+                }
+                if word.is_free(call.now.0) {
+                    free += 1;
+                    if oldest.is_none_or(|oldest| word < oldest.word) {
+                        oldest = Some(Place { number, slot, word, tag });
+                    }
+                } else if word.is_open() {
+                    until = until.min(word.instant());
+                }
+            }
+            if let Some(oldest) = oldest
+                && best.is_none_or(|(most, _)| most < free.min(2))
+            {
+                best = Some((free.min(2), oldest));
+            }
+        }
+        match best {
+            Some((_, place)) => Survey::Free(place),
+            // If every slot is being claimed just now: at once.
+            None => Survey::Full(if until == u64::MAX { call.now.0 } else { until }),
+        }
+    }
+
+    /// Rules 4 and 5, then settles.
+    fn claim(&self, place: Place<'_>, call: &Call<'_>) -> Option<Result<(), Denied>> {
+        if place.word.is_open() {
+            self.horizon().raise(place.word.instant(), call.now);
+        }
+        if !place.slot.claim(place.word) {
+            return None;
+        }
+        let word = place.slot.publish(place.word, place.tag);
+        self.settle(Place { word, ..place }, call, true)
+    }
+
+    /// Rules 6 and 7: opens a tentative slot, unless its key has another; `None` if the call is to start over.
+    fn settle(&self, mine: Place<'_>, call: &Call<'_>, owner: bool) -> Option<Result<(), Denied>> {
+        // ORDERING: sequentially consistent; pairs with itself in the threads that settle other slots of this key. Both
+        // have seen their slots tentative before the fence; the later of the two sees the other's after it.
+        fence(Ordering::SeqCst);
+        for candidate in 0..CANDIDATES {
+            for (number, slot, tag) in self.places(call, candidate) {
+                // PROGRESS: lock-free. The CAS fails only if another thread made a step on the slot.
+                while number != mine.number
+                    && let Some(word) = slot.find(tag)
+                {
+                    match word.state() {
+                        State::Vacant | State::Claimed => break,
+                        State::Tentative if number > mine.number => {
+                            if slot.step(word, word.vacated()) {
+                                break;
+                            }
+                        }
+                        State::Tentative | State::Open => {
+                            mine.slot.step(mine.word, mine.word.vacated());
+                            return None;
+                        }
+                    }
+                }
+            }
+        }
+        let start = call.pace.opening(self.horizon().get().max(call.now.0));
+        match call.pace.charge(start, call.cost, call.now) {
+            Ok(full_at) => mine.slot.step(mine.word, mine.word.committed(full_at)).then_some(Ok(())),
+            Err(denied) => {
+                let settled = if call.pace.starts_short() {
+                    // The key is known from now on, and its bucket fills: what the refusal says comes true.
+                    mine.slot.step(mine.word, mine.word.committed(start))
+                } else if owner {
+                    mine.slot.step(mine.word, mine.word.vacated())
+                } else {
+                    mine.slot.word() == mine.word
+                };
+                settled.then_some(Err(denied))
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! [`Table`]: the lines, and how a key's bucket is found and charged. Numbers of rules are those of the module above.
+
+use super::error::KeyedError;
+use super::identity::{CANDIDATES, FEWEST_LINES, Identity, MOST_LINES};
+use super::line::{Glance, Line, SLOTS, Slot};
+use super::pace::Pace;
+use super::word::Word;
+use crate::decision::Denied;
+use crate::nanos::Nanos;
+use crate::sync::{AtomicU64, Backoff, Ordering};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// The horizon is raised in steps of 2^16 ns where that suffices, so that it is seldom written.
+const GRAIN: u64 = 1 << 16;
+
+/// One call: the key, what it costs at which pace, and when.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call<'a> {
+    pub(super) key: Identity,
+    pub(super) pace: &'a Pace,
+    /// In units of the pace; at least 1.
+    pub(super) cost: u64,
+    pub(super) now: Nanos,
+}
+
+/// Slots for many keys, in fixed memory.
+#[derive(Debug)]
+pub(super) struct Table {
+    lines: Box<[Line]>,
+    /// `H` of the protocol: no key that comes anew starts full before this instant.
+    horizon: Horizon,
+}
+
+impl Table {
+    /// A table of twice as many slots as there are to be live keys.
+    pub(super) fn try_new(capacity: usize) -> Result<Self, KeyedError> {
+        const LARGEST: usize = MOST_LINES / 2 * SLOTS;
+        if capacity == 0 {
+            return Err(KeyedError::ZeroCapacity);
+        }
+        if capacity > LARGEST {
+            return Err(KeyedError::CapacityTooLarge { largest: LARGEST });
+        }
+        let count = (2 * capacity).div_ceil(SLOTS).max(FEWEST_LINES);
+        let mut lines = Vec::new();
+        if lines.try_reserve_exact(count).is_err() {
+            return Err(KeyedError::OutOfMemory { bytes: count.saturating_mul(size_of::<Line>()) });
+        }
+        lines.extend(core::iter::repeat_with(Line::new).take(count));
+        Ok(Self { lines: lines.into_boxed_slice(), horizon: Horizon(AtomicU64::new(0)) })
+    }
+
+    /// All lines.
+    pub(super) fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    /// The number of lines.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // at most `MOST_LINES`
+    pub(super) fn count(&self) -> u32 {
+        self.lines.len() as u32
+    }
+
+    /// One of a key's lines.
+    #[inline]
+    pub(super) fn line(&self, key: Identity, candidate: usize) -> &Line {
+        &self.lines[key.line(candidate, self.count())]
+    }
+
+    /// Decides a call, after a glance at the key's first line: charges the key's bucket, which it opens if there is none.
+    #[inline]
+    pub(super) fn acquire(&self, call: &Call<'_>, glance: Glance) -> Result<(), Denied> {
+        match Self::charge_in(self.line(call.key, 0), glance, call.key.tag(0), call) {
+            Some(decision) => decision,
+            None => self.acquire_elsewhere(call),
+        }
+    }
+
+    /// Decides a call of a key that does not live in its first line.
+    #[inline]
+    fn acquire_elsewhere(&self, call: &Call<'_>) -> Result<(), Denied> {
+        for candidate in 1..CANDIDATES {
+            let (line, tag) = (self.line(call.key, candidate), call.key.tag(candidate));
+            if let Some(decision) = Self::charge_in(line, line.glance(tag), tag, call) {
+                return decision;
+            }
+        }
+        self.insert(call)
+    }
+
+    #[inline]
+    fn charge_in(line: &Line, glance: Glance, tag: u32, call: &Call<'_>) -> Option<Result<(), Denied>> {
+        glance.slots().find_map(|i| Self::charge(line.slot(i), tag, call))
+    }
+
+    /// Decides a call on a slot that may be the key's; `None` if it is not, or is not open (rules 2 and 3).
+    #[inline]
+    pub(super) fn charge(slot: Slot<'_>, tag: u32, call: &Call<'_>) -> Option<Result<(), Denied>> {
+        let mut backoff = Backoff::new();
+        // PROGRESS: lock-free. The CAS fails, or the word of a refusal changes, only if another call made a step.
+        loop {
+            let word = slot.find(tag).filter(|word| word.is_open())?;
+            match call.pace.charge(word.instant(), call.cost, call.now) {
+                Ok(full_at) => {
+                    if slot.step(word, word.charged(full_at)) {
+                        return Some(Ok(()));
+                    }
+                    backoff.spin();
+                }
+                Err(denied) => {
+                    if slot.word() == word {
+                        return Some(Err(denied));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The open slot of a key, if it has one, its word and its candidate number.
+    pub(super) fn find(&self, key: Identity) -> Option<(Slot<'_>, Word)> {
+        (0..CANDIDATES).find_map(|candidate| {
+            let (line, tag) = (self.line(key, candidate), key.tag(candidate));
+            line.glance(tag).slots().find_map(|i| {
+                let word = line.slot(i).find(tag).filter(|word| word.is_open())?;
+                Some((line.slot(i), word))
+            })
+        })
+    }
+
+    /// Frees the slot of a key that has recovered (rule 8); whether the key has no slot now.
+    pub(super) fn forget(&self, key: Identity, now: Nanos) -> bool {
+        // PROGRESS: lock-free. The CAS fails only if another call made a step on the same slot.
+        while let Some((slot, word)) = self.find(key) {
+            if !word.is_free(now.0) {
+                return false;
+            }
+            self.horizon.raise(word.instant(), now);
+            if slot.vacate(word) {
+                return true;
+            }
+        }
+        true
+    }
+
+    /// The horizon.
+    #[inline]
+    pub(super) fn horizon(&self) -> &Horizon {
+        &self.horizon
+    }
+}
+
+/// The instant up to which lives of keys may have ended (rules 4, 7 and 8).
+#[derive(Debug)]
+pub(super) struct Horizon(AtomicU64);
+
+impl Horizon {
+    /// Raises the horizon to `instant` at least, at most to `now`, which is no earlier.
+    pub(super) fn raise(&self, instant: u64, now: Nanos) {
+        // ORDERING: relaxed; pairs with nothing. The horizon only grows, and what this thread has seen of it is handed on
+        // by the release that follows.
+        if self.0.load(Ordering::Relaxed) < instant {
+            // ORDERING: relaxed, for the same reason.
+            self.0.fetch_max(instant.max(now.0 & !(GRAIN - 1)), Ordering::Relaxed);
+        }
+    }
+
+    /// The horizon, to be loaded after the key's candidates (rule 7).
+    pub(super) fn get(&self) -> u64 {
+        // ORDERING: relaxed; pairs with nothing. The acquire loads of the candidates keep it in its place, and tell of
+        // every rise that matters.
+        self.0.load(Ordering::Relaxed)
+    }
+}

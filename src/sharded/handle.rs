@@ -1,0 +1,163 @@
+//! [`Handle`]: credits in plain memory.
+
+use super::slot::Refill;
+use super::token_bucket::ShardedTokenBucket;
+use crate::clock::Clock;
+#[cfg(feature = "std")]
+use crate::clock::DefaultClock;
+use crate::decision::{Denied, Status};
+use crate::quota::Quota;
+use crate::rate_limit::RateLimit;
+use core::cell::Cell;
+use core::fmt;
+
+/// One thread's own share of a [`ShardedTokenBucket`]: the fastest way to be admitted that there is.
+///
+/// It holds up to a batch of the bucket's tokens in plain memory: an admission is a subtraction, without any atomic
+/// access, but for once a batch. It can be sent to another thread, but not shared. What it holds counts towards the
+/// bucket's bound like anything else, and cannot be used by others until it is dropped; then it is left for whoever
+/// comes.
+///
+/// The number of tokens that handles can hold is part of the bucket's reserve. When there are more handles than that
+/// allows ([`ShardedTokenBucket::shards`]), the rest of them have no memory of their own and use the bucket's shards.
+/// A handle that is leaked rather than dropped keeps its tokens and its place for ever.
+///
+/// Progress and ordering are the bucket's; an admission from the handle's own memory is wait-free.
+///
+/// # Examples
+///
+/// ```
+/// use tollgate::{ManualClock, Quota, ShardedTokenBucket};
+///
+/// let bucket = ShardedTokenBucket::with_clock(Quota::per_second(1_000), ManualClock::new());
+/// let before = bucket.available();
+/// let handle = bucket.handle();
+/// assert!(handle.try_acquire().is_ok());
+/// assert_eq!(bucket.available() + handle.credits(), before - 1);
+/// drop(handle);
+/// assert_eq!(bucket.available(), before - 1);
+/// ```
+pub struct Handle<'a, #[cfg(feature = "std")] C = DefaultClock, #[cfg(not(feature = "std"))] C> {
+    bucket: &'a ShardedTokenBucket<C>,
+    /// A refill that lasts as long as the handle (rule 7); without one, `credits` stays 0.
+    refill: Option<Refill<'a>>,
+    credits: Cell<u64>,
+}
+
+impl<'a, C> Handle<'a, C> {
+    pub(super) fn new(bucket: &'a ShardedTokenBucket<C>, refill: Option<Refill<'a>>) -> Self {
+        let credits = Cell::new(refill.as_ref().map_or(0, Refill::credits));
+        Self { bucket, refill, credits }
+    }
+
+    /// Tokens that this handle holds.
+    pub fn credits(&self) -> u64 {
+        self.credits.get()
+    }
+
+    /// Spends `n` of its own, if there are that many.
+    #[inline]
+    fn spend(&self, n: u64) -> bool {
+        let left = self.credits.get().checked_sub(n);
+        if let Some(left) = left {
+            self.credits.set(left);
+        }
+        left.is_some()
+    }
+}
+
+impl<C: Clock> Handle<'_, C> {
+    /// Takes one token, or none.
+    ///
+    /// # Errors
+    ///
+    /// As [`ShardedTokenBucket::try_acquire_n`].
+    #[inline]
+    pub fn try_acquire(&self) -> Result<(), Denied> {
+        self.try_acquire_n(1)
+    }
+
+    /// Takes `n` tokens, or none: from the handle, or else from the central word, or from any one slot.
+    ///
+    /// # Errors
+    ///
+    /// As [`ShardedTokenBucket::try_acquire_n`].
+    #[inline]
+    pub fn try_acquire_n(&self, n: u64) -> Result<(), Denied> {
+        if self.spend(n) { Ok(()) } else { self.acquire_elsewhere(n) }
+    }
+
+    /// Takes `n` tokens, or none; the handle is short.
+    #[inline(never)]
+    fn acquire_elsewhere(&self, n: u64) -> Result<(), Denied> {
+        if self.refill.is_none() {
+            return self.bucket.try_acquire_n(n);
+        }
+        let now = self.bucket.clock.now(); // rule 7: the batch before has long been put away
+        let held = self.credits.get();
+        match self.bucket.central.draw(n, n + (self.bucket.batch - held), now) {
+            Ok(drawn) => {
+                self.credits.set(held + (drawn - n));
+                Ok(())
+            }
+            Err(denied) => self.bucket.steal_or(n, denied),
+        }
+    }
+
+    /// Takes as many tokens as there are, up to `n`, from wherever they are; returns how many, which may be 0.
+    pub fn try_acquire_up_to(&self, n: u64) -> u64 {
+        if self.try_acquire_n(n).is_ok() {
+            return n;
+        }
+        let own = self.credits.replace(0); // fewer than n
+        own + self.bucket.try_acquire_up_to(n - own)
+    }
+
+    /// Limit, tokens left and waiting times, as in [`ShardedTokenBucket::status`] with what this handle holds besides.
+    pub fn status(&self) -> Status {
+        self.bucket.status_with(self.credits.get())
+    }
+
+    /// What the bucket was built for.
+    pub fn quota(&self) -> Quota {
+        self.bucket.quota()
+    }
+
+    /// The most tokens that one call can take: the bucket's [`max_cost`](ShardedTokenBucket::max_cost).
+    pub fn max_cost(&self) -> u64 {
+        self.bucket.max_cost()
+    }
+}
+
+impl<C> Drop for Handle<'_, C> {
+    fn drop(&mut self) {
+        if let Some(refill) = self.refill.take() {
+            self.bucket.put_away(refill, self.credits.get());
+        }
+    }
+}
+
+impl<C: Clock> RateLimit for Handle<'_, C> {
+    #[inline]
+    fn try_acquire_n(&self, n: u64) -> Result<(), Denied> {
+        self.try_acquire_n(n)
+    }
+
+    fn status(&self) -> Status {
+        self.status()
+    }
+
+    fn quota(&self) -> Quota {
+        self.quota()
+    }
+
+    fn max_cost(&self) -> u64 {
+        self.max_cost()
+    }
+}
+
+impl<C> fmt::Debug for Handle<'_, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("credits", &self.credits).finish_non_exhaustive()
+    }
+}

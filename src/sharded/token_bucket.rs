@@ -1,0 +1,435 @@
+//! [`ShardedTokenBucket`]: the type. Rules are those of the module.
+
+use super::central::Central;
+use super::handle::Handle;
+use super::layout::Layout;
+use super::slot::{Refill, Slot};
+use super::thread;
+use crate::clock::Clock;
+#[cfg(feature = "std")]
+use crate::clock::DefaultClock;
+use crate::decision::{Denied, Status};
+use crate::nanos::Nanos;
+use crate::quota::{Quota, QuotaError};
+use crate::rate_limit::RateLimit;
+use alloc::boxed::Box;
+use core::fmt;
+use core::time::Duration;
+use crossbeam_utils::CachePadded;
+
+/// A token bucket whose threads admit from words of their own, and which never admits more for it.
+///
+/// Each thread spends credits from its *shard*, a padded word; they were taken from a central word in a batch. An
+/// admission costs one read-modify-write on a line that nobody else is using, and reads no clock but for once a batch. A
+/// denial writes nothing. For a thread that can keep it, a [`handle`](Self::handle) is faster still.
+///
+/// Use it where many calls per second are *admitted*; for low limits a [`TokenBucket`](crate::TokenBucket) does as well,
+/// since denials are only reads there too.
+///
+/// # Bounds
+///
+/// For any two instants `s <= t` of the clock, at most `burst + rate * (t - s)` tokens are admitted in `[s, t]`. A call
+/// counts at the reading of the clock on which it took tokens from the central word, or at the moment in which it took
+/// credits. Clocks that disagree by `e` add at most `2 * rate * e`, as for any limiter.
+///
+/// Under-admission: up to `burst - max_cost()` tokens, at most an eighth of the burst, can be where a call does not get
+/// at them: kept back for credits, in other shards when the cost is above 1, in handles. It does not grow: in the long
+/// run every token that falls due is admitted while there is demand, be it by one thread alone.
+///
+/// # Sizes
+///
+/// A burst below 136 is not divided: every call then goes to the central word, which makes this an exact
+/// [`TokenBucket`](crate::TokenBucket). Larger ones get a power of two of shards (by default as many as there are cores,
+/// and at least 16), as many slots for handles, and equal batches of up to 1024 credits, so that all together are at
+/// most an eighth of the burst. Where that would make batches smaller than 8 credits, or than the number of shards, there
+/// are fewer shards. Each shard and each slot takes 128 bytes.
+///
+/// Threads are given shards in turn as they first use a sharded bucket; when there are more threads than shards, some
+/// share one. Without the feature `std` threads cannot be told apart, and there is one shard.
+///
+/// # Progress and ordering
+///
+/// Lock-free: a thread that is suspended anywhere, even in a refill, blocks nobody. An admission of one token from the
+/// thread's own shard is wait-free. No method panics, blocks or makes a system call, unless the clock does; only
+/// construction allocates. A limiter gives its callers no happens-before edge. Denials are not linearizable: a call may
+/// be denied while another, suspended in the middle of a refill, has tokens in hand.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::LazyLock;
+/// use tollgate::{Quota, ShardedTokenBucket};
+///
+/// static PACKETS: LazyLock<ShardedTokenBucket> =
+///     LazyLock::new(|| ShardedTokenBucket::new(Quota::per_second(50_000_000).with_burst(1_000_000)));
+///
+/// std::thread::scope(|scope| {
+///     for _ in 0..4 {
+///         scope.spawn(|| assert!(PACKETS.try_acquire().is_ok()));
+///     }
+/// });
+/// ```
+pub struct ShardedTokenBucket<#[cfg(feature = "std")] C = DefaultClock, #[cfg(not(feature = "std"))] C> {
+    /// First the shards, then the slots for handles.
+    slots: Box<[CachePadded<Slot>]>,
+    /// The number of shards less one.
+    mask: usize,
+    /// The most credits in a slot: `q`.
+    pub(super) batch: u64,
+    quota: Quota,
+    pub(super) clock: C,
+    pub(super) central: CachePadded<Central>,
+}
+
+#[cfg(feature = "std")]
+impl ShardedTokenBucket<DefaultClock> {
+    /// A bucket on the default clock, with shards for this machine. It starts full. No reading of the clock is taken.
+    pub fn new(quota: Quota) -> Self {
+        Self::with_clock(quota, DefaultClock::default())
+    }
+
+    /// A bucket on the default clock with about `shards` shards: a power of two, fewer if the burst does not stretch to
+    /// them, at most 1024.
+    ///
+    /// # Panics
+    ///
+    /// If `shards` is 0; see [`try_with_shards`](Self::try_with_shards).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{Quota, ShardedTokenBucket};
+    ///
+    /// let bucket = ShardedTokenBucket::with_shards(Quota::per_second(1_000_000), 6);
+    /// assert_eq!(bucket.shards(), 8);
+    /// let bucket = ShardedTokenBucket::with_shards(Quota::per_second(1_000), 64);
+    /// assert_eq!(bucket.shards(), 4); // for an eighth of the burst is only 125 tokens
+    /// ```
+    pub fn with_shards(quota: Quota, shards: usize) -> Self {
+        Self::with_shards_and_clock(quota, shards, DefaultClock::default())
+    }
+
+    /// As [`new`](Self::new). Every quota fits: there is no error; it is here because every limiter has it.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    pub fn try_new(quota: Quota) -> Result<Self, QuotaError> {
+        Ok(Self::new(quota))
+    }
+
+    /// As [`with_shards`](Self::with_shards), but reports.
+    ///
+    /// # Errors
+    ///
+    /// [`QuotaError::ZeroShards`] if `shards` is 0.
+    pub fn try_with_shards(quota: Quota, shards: usize) -> Result<Self, QuotaError> {
+        Self::try_with_shards_and_clock(quota, shards, DefaultClock::default())
+    }
+}
+
+impl<C> ShardedTokenBucket<C> {
+    /// A bucket on `clock`, with shards for this machine. It starts full. No reading of the clock is taken.
+    pub fn with_clock(quota: Quota, clock: C) -> Self {
+        Self::assemble(quota, Layout::new(quota, thread::default_shards()), clock)
+    }
+
+    /// As [`with_clock`](Self::with_clock). Every quota fits: there is no error; it is here because every limiter has it.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    pub fn try_with_clock(quota: Quota, clock: C) -> Result<Self, QuotaError> {
+        Ok(Self::with_clock(quota, clock))
+    }
+
+    /// A bucket on `clock` with about `shards` shards; see [`with_shards`](ShardedTokenBucket::with_shards).
+    ///
+    /// # Panics
+    ///
+    /// If `shards` is 0; see [`try_with_shards_and_clock`](Self::try_with_shards_and_clock).
+    pub fn with_shards_and_clock(quota: Quota, shards: usize, clock: C) -> Self {
+        match Self::try_with_shards_and_clock(quota, shards, clock) {
+            Ok(bucket) => bucket,
+            Err(error) => error.panic(),
+        }
+    }
+
+    /// As [`with_shards_and_clock`](Self::with_shards_and_clock), but reports.
+    ///
+    /// # Errors
+    ///
+    /// [`QuotaError::ZeroShards`] if `shards` is 0.
+    pub fn try_with_shards_and_clock(quota: Quota, shards: usize, clock: C) -> Result<Self, QuotaError> {
+        if shards == 0 {
+            return Err(QuotaError::ZeroShards);
+        }
+        let shards = if cfg!(feature = "std") { shards } else { 1 };
+        Ok(Self::assemble(quota, Layout::new(quota, shards), clock))
+    }
+
+    /// A bucket of exactly these sizes, for model checks, whose bursts must be tiny. The burst must cover them.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn with_sizes(quota: Quota, shards: usize, handles: usize, batch: u64, clock: C) -> Self {
+        Self::assemble(quota, Layout { shards, handles, batch }, clock)
+    }
+
+    fn assemble(quota: Quota, layout: Layout, clock: C) -> Self {
+        let slots = (0..layout.shards + layout.handles).map(|_| CachePadded::new(Slot::new())).collect();
+        let central = Quota::from_valid(quota.tokens(), quota.period_nanos(), layout.central(quota.burst()));
+        let central = CachePadded::new(Central::new(central));
+        Self { slots, mask: layout.shards - 1, batch: layout.batch, quota, clock, central }
+    }
+
+    /// Takes `n` tokens as of `now`, or none. No clock is read.
+    ///
+    /// This takes exactly `n` from the central word, and neither spends nor fetches credits. For a reading that the caller
+    /// took may be old by now: a batch must not be sized by it (rule 2), and credits may have been paid for by later
+    /// readings, so that any number of them could be spent as of one old instant. Hence calls on readings keep the bound
+    /// on those readings, as for a [`TokenBucket`](crate::TokenBucket) with a burst of `max_cost()`, and cost as much as
+    /// there. To be fast, call [`try_acquire_n`](Self::try_acquire_n), which reads no clock either, in most cases.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n`](Self::try_acquire_n).
+    #[inline]
+    pub fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
+        self.central.draw(n, n, now).map(|_| ())
+    }
+
+    /// What the limiter was built for.
+    pub fn quota(&self) -> Quota {
+        self.quota
+    }
+
+    /// The most tokens that one call can take: the burst less what may lie in slots, at least seven eighths of it.
+    #[inline]
+    pub fn max_cost(&self) -> u64 {
+        self.central.max_cost()
+    }
+
+    /// How many words threads share out among them.
+    pub fn shards(&self) -> usize {
+        self.mask + 1
+    }
+
+    /// A share for one thread to keep: credits in plain memory, within the same bounds.
+    ///
+    /// There are as many as [`shards`](Self::shards) at a time; further handles work too, through this bucket itself.
+    /// Each keeps up to a batch of tokens for as long as it lives. Takes a scan of the slots.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{Quota, ShardedTokenBucket};
+    ///
+    /// let bucket = ShardedTokenBucket::new(Quota::per_second(1_000_000));
+    /// std::thread::scope(|scope| {
+    ///     for _ in 0..2 {
+    ///         scope.spawn(|| {
+    ///             let handle = bucket.handle();
+    ///             assert!((0..100).all(|_| handle.try_acquire().is_ok()));
+    ///         });
+    ///     }
+    /// });
+    /// ```
+    pub fn handle(&self) -> Handle<'_, C> {
+        Handle::new(self, self.slots[self.shards()..].iter().find_map(|slot| slot.claim()))
+    }
+
+    /// This thread's shard.
+    #[inline]
+    fn own(&self) -> &Slot {
+        &self.slots[thread::index() & self.mask]
+    }
+
+    /// Ends a refill with `credits` left over (rules 2d and 5).
+    pub(super) fn put_away(&self, refill: Refill<'_>, credits: u64) {
+        refill.deposit(credits);
+        if credits > 0 {
+            self.central.count_deposit();
+        }
+    }
+
+    /// Takes `n` credits from any one slot, or denies with what `V` said (rules 4 and 5).
+    #[inline]
+    pub(super) fn steal_or(&self, n: u64, denied: Denied) -> Result<(), Denied> {
+        if self.central.is_dry() || !self.steal(n) { Err(denied) } else { Ok(()) }
+    }
+
+    /// Takes `n` credits from any one slot, beginning with this thread's own.
+    #[inline(never)]
+    fn steal(&self, n: u64) -> bool {
+        let deposits = self.central.deposits();
+        let (before, after) = self.slots.split_at(thread::index() & self.mask);
+        let mut dry = true;
+        for slot in after.iter().chain(before) {
+            let credits = slot.credits();
+            if credits >= n && slot.take(n) {
+                return true;
+            }
+            dry &= credits == 0;
+        }
+        if dry {
+            self.central.set_dry(deposits);
+        }
+        false
+    }
+}
+
+impl<C: Clock> ShardedTokenBucket<C> {
+    /// Takes one token, or none.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n`](Self::try_acquire_n).
+    #[inline]
+    pub fn try_acquire(&self) -> Result<(), Denied> {
+        if self.own().take_one() { Ok(()) } else { self.acquire_elsewhere(1) }
+    }
+
+    /// Takes `n` tokens, or none. A cost of 0 is always admitted.
+    ///
+    /// All `n` come from one place: this thread's shard, the central word, or another shard.
+    ///
+    /// # Errors
+    ///
+    /// [`Denied::TryAfter`] if no place has `n` tokens now: by the hint the central word will, if nobody else is served
+    /// first. [`Denied::ExceedsBurst`] if `n` is above [`max_cost`](Self::max_cost), so that there never will be.
+    #[inline]
+    pub fn try_acquire_n(&self, n: u64) -> Result<(), Denied> {
+        if self.own().take(n) { Ok(()) } else { self.acquire_elsewhere(n) }
+    }
+
+    /// Takes `n` tokens, or none; this thread's shard is short.
+    #[inline(never)]
+    fn acquire_elsewhere(&self, n: u64) -> Result<(), Denied> {
+        // A reading to look with. It may size a draw of exactly `n`, but no batch (rules 3 and 2).
+        let now = self.clock.now();
+        match self.central.look(n, now) {
+            Ok(()) => self.draw(n, now),
+            Err(denied) => self.steal_or(n, denied),
+        }
+    }
+
+    /// Draws `n` tokens from `V`, and credits for this thread's shard with them unless somebody else is refilling it.
+    #[inline(never)]
+    fn draw(&self, n: u64, now: Nanos) -> Result<(), Denied> {
+        let refill = if self.batch > 0 { self.own().begin() } else { None };
+        let drawn = match refill {
+            Some(refill) => {
+                let now = self.clock.now(); // rule 2b: not the reading from before
+                let drawn = self.central.draw(n, n + (self.batch - refill.credits()), now);
+                drawn.map(|drawn| self.put_away(refill, drawn - n))
+            }
+            None => self.try_acquire_n_at(n, now), // rule 3
+        };
+        drawn.or_else(|denied| self.steal_or(n, denied))
+    }
+
+    /// Takes as many tokens as there are, up to `n`, from wherever they are; returns how many, which may be 0.
+    pub fn try_acquire_up_to(&self, n: u64) -> u64 {
+        if self.try_acquire_n(n).is_ok() {
+            return n;
+        }
+        let drawn = self.central.draw_up_to(n, self.clock.now());
+        self.slots.iter().fold(drawn, |taken, slot| taken + slot.take_up_to(n - taken))
+    }
+
+    /// Gives `n` tokens back, for work that was admitted and then not done.
+    ///
+    /// They go to the central word, whose level is capped at `max_cost()`. Only give back what was taken: the bound then
+    /// holds for admissions less refunds.
+    #[inline]
+    pub fn refund(&self, n: u64) {
+        self.central.refund(n, self.clock.now());
+    }
+
+    /// Whole tokens that could be taken now, one at a time: those in the central word and in all slots. Not those that
+    /// handles hold. Never more than the burst; writes nothing.
+    ///
+    /// Other threads' calls in between may or may not be counted: it is exact when there are none.
+    pub fn available(&self) -> u64 {
+        let held: u64 = self.slots.iter().map(|slot| slot.credits()).sum();
+        self.central.available(self.clock.now()).saturating_add(held).min(self.quota.burst())
+    }
+
+    /// Limit, tokens left and waiting times. Writes nothing.
+    ///
+    /// `limit` is [`max_cost`](Self::max_cost): what a full bucket is sure to have. `remaining` is
+    /// [`available`](Self::available), up to that. `reset_after` is when the central word is full.
+    pub fn status(&self) -> Status {
+        self.status_with(0)
+    }
+
+    /// The status as it looks to one who holds `credits` besides.
+    pub(super) fn status_with(&self, credits: u64) -> Status {
+        let held = credits + self.slots.iter().map(|slot| slot.credits()).sum::<u64>();
+        let mut status = self.central.status(self.clock.now());
+        status.remaining = status.remaining.saturating_add(held).min(status.limit);
+        if held > 0 {
+            status.retry_after = Some(Duration::ZERO);
+        }
+        status
+    }
+
+    /// The same limiter holding `tokens` instead of starting full. Reads the clock.
+    ///
+    /// # Panics
+    ///
+    /// If `tokens` is above [`max_cost`](Self::max_cost); see [`try_with_initial`](Self::try_with_initial).
+    #[must_use]
+    pub fn with_initial(self, tokens: u64) -> Self {
+        match self.try_with_initial(tokens) {
+            Ok(limiter) => limiter,
+            Err(error) => error.panic(),
+        }
+    }
+
+    /// The same limiter holding `tokens` instead of starting full. Reads the clock.
+    ///
+    /// # Errors
+    ///
+    /// [`QuotaError::InitialTooLarge`] if `tokens` is above [`max_cost`](Self::max_cost).
+    pub fn try_with_initial(self, tokens: u64) -> Result<Self, QuotaError> {
+        let largest = self.max_cost();
+        if tokens > largest {
+            return Err(QuotaError::InitialTooLarge { largest });
+        }
+        let central = self.central.into_inner().holding(tokens, self.clock.now());
+        Ok(Self { central: CachePadded::new(central), ..self })
+    }
+}
+
+impl<C: Clock> RateLimit for ShardedTokenBucket<C> {
+    #[inline]
+    fn try_acquire_n(&self, n: u64) -> Result<(), Denied> {
+        self.try_acquire_n(n)
+    }
+
+    #[inline]
+    fn try_acquire(&self) -> Result<(), Denied> {
+        self.try_acquire()
+    }
+
+    fn status(&self) -> Status {
+        self.status()
+    }
+
+    fn quota(&self) -> Quota {
+        self.quota()
+    }
+
+    fn max_cost(&self) -> u64 {
+        self.max_cost()
+    }
+}
+
+impl<C> fmt::Debug for ShardedTokenBucket<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (shards, batch) = (self.shards(), self.batch);
+        let mut out = f.debug_struct("ShardedTokenBucket");
+        out.field("quota", &self.quota).field("shards", &shards).field("batch", &batch).finish_non_exhaustive()
+    }
+}
