@@ -55,9 +55,36 @@
 //!
 //! # Real threads
 //!
-//! The same model bodies run a few thousand times on real threads in a plain `cargo test`. The machine then reorders
-//! as it pleases, with none of loom's simplifications, but rarely where it hurts: as a search for rare interleavings
-//! this is blind, and the broken twins mostly pass it.
+//! The same model bodies run a few thousand times on real threads in a plain `cargo test`. So do longer runs, whose
+//! threads together must be admitted exactly as much as one thread would be, and whose recorded traces must keep the
+//! bound in every window. The clock in them is moved by hand, so that no outcome depends on the machine's speed. The
+//! machine reorders as it pleases, with none of loom's simplifications, but rarely where it hurts: as a search for
+//! rare interleavings this is blind, and the broken twins mostly pass it.
+//!
+//! # Injected failures
+//!
+//! A weak compare-and-swap may fail although nobody has interfered. Neither loom nor an x86 processor ever does that.
+//! In unit tests the atomic is one that fails when told to, and counts its writes. So two more properties are tested:
+//! a failure without cause changes no outcome, and a denial writes nothing.
+//!
+//! # Fuzzing
+//!
+//! ```text
+//! cargo fuzz run --sanitizer none TARGET fuzz/corpus/TARGET fuzz/seeds/TARGET
+//! ```
+//!
+//! libFuzzer searches for inputs that reach new code; the stable compiler will do, and `cargo fuzz list` names the
+//! targets. An input is a quota and a sequence of time steps, costs and operations; the judge is the reference model,
+//! after each step. The inputs worth keeping are committed as seeds, and whatever once broke something as a
+//! regression. `cargo test` replays both, without the fuzzer.
+//!
+//! *What it cannot see:* threads, again; and faults that only an unlikely coincidence of values would reach.
+//!
+//! # Footprint
+//!
+//! `tests/footprint.rs` counts allocations and measures sizes: a limiter is one cache line, and no call allocates.
+//! `tollgate-bench instructions` counts machine instructions on the hot paths with valgrind, and fails if one has
+//! grown by more than 5 %.
 //!
 //! # The documentation
 //!
