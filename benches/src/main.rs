@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 use tollgate_bench::plan::Options;
-use tollgate_bench::{accuracy, clock, contention, instructions, latency, record, replay, report};
+use tollgate_bench::{accuracy, clock, contention, instructions, keyed, latency, record, replay, report};
 
 /// Compares rate limiters. Without a command: `contention`, for less than 30 seconds.
 #[derive(Debug, Parser)]
@@ -21,6 +21,8 @@ enum Command {
     Contention(Options),
     /// Time of single calls: median, tail and worst
     Latency(Options),
+    /// Throughput and memory of limiters that keep a limit for each key
+    Keyed(keyed::Options),
     /// What one reading of each clock costs
     Clock(Options),
     /// Machine instructions for each call, held against what is recorded; needs valgrind
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
     let result = match cli.command.unwrap_or(Command::Contention(cli.options)) {
         Command::Contention(options) => contention::command(&options),
         Command::Latency(options) => latency::command(&options),
+        Command::Keyed(options) => keyed::command(&options),
         Command::Clock(options) => clock::command(&options),
         Command::Instructions(options) => instructions::command(&options),
         Command::Accuracy(args) => accuracy::run(&args).map_err(|error| error.to_string()),

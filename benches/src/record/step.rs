@@ -6,7 +6,7 @@ use crate::plan::{Options, Plan, cores};
 use crate::plot::Plot;
 use crate::registry::ENTRIES;
 use crate::row::Row;
-use crate::{clock, latency};
+use crate::{clock, keyed, latency};
 use core::num::NonZeroUsize;
 
 /// One file of figures.
@@ -26,7 +26,7 @@ pub struct Step {
 pub const STEPS: &[Step] = &[
     Step {
         name: "contention",
-        share: 0.7,
+        share: 0.55,
         measure: |seconds| Ok(contention::measure(&Plan::new(&options(seconds, 5, &Load::ALL), ENTRIES, &doubling())?)),
         plot: Some(contention::plot::plot),
     },
@@ -38,6 +38,12 @@ pub const STEPS: &[Step] = &[
             Ok(latency::measure(&Plan::new(&options, ENTRIES, &[1, 2, cores()])?))
         },
         plot: Some(latency::plot::plot),
+    },
+    Step {
+        name: "keyed",
+        share: 0.15,
+        measure: |seconds| keyed::rows(&options(seconds, 3, &[Load::Admit, Load::Deny]), &[]),
+        plot: Some(keyed::plot::plot),
     },
     Step {
         name: "clock",

@@ -14,33 +14,35 @@ pub struct MutexStd {
 
 /// What the tutorial's bucket is built from.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rate {
+pub struct Rate {
     per_second: f64,
     capacity: f64,
 }
 
 /// What the tutorial's bucket remembers.
 #[derive(Debug)]
-pub(super) struct State {
+pub struct State {
     tokens: f64,
     last: Instant,
 }
 
 impl Rate {
     #[allow(clippy::cast_precision_loss)] // as the tutorials do
-    pub(super) fn new(quota: Quota) -> Self {
+    /// Rate and capacity of `quota`.
+    pub fn new(quota: Quota) -> Self {
         Self { per_second: quota.tokens() as f64 / quota.period().as_secs_f64(), capacity: quota.burst() as f64 }
     }
 }
 
 impl State {
-    pub(super) fn full(rate: Rate) -> Self {
+    /// A full bucket.
+    pub fn full(rate: Rate) -> Self {
         Self { tokens: rate.capacity, last: Instant::now() }
     }
 
     /// The body of the tutorial's `try_acquire`.
     #[inline]
-    pub(super) fn take(&mut self, rate: Rate) -> bool {
+    pub fn take(&mut self, rate: Rate) -> bool {
         let now = Instant::now();
         let elapsed = now.duration_since(self.last).as_secs_f64();
         self.last = now;
