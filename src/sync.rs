@@ -47,6 +47,11 @@ mod real {
             Self(1)
         }
 
+        /// Waits for long from the first time on: where a race is over several words, and costs more than one word's.
+        pub(crate) const fn long() -> Self {
+            Self(Self::LONGEST)
+        }
+
         /// Waits a little, since another thread has just won the word.
         #[inline]
         pub(crate) fn spin(&mut self) {
@@ -123,6 +128,10 @@ pub(crate) mod model {
 
     impl Backoff {
         pub(crate) fn new() -> Self {
+            Self
+        }
+
+        pub(crate) fn long() -> Self {
             Self
         }
 

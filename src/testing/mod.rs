@@ -6,5 +6,6 @@
 //!
 //! Available with the feature `testing`.
 
+pub mod hammer;
 pub mod reference;
 pub mod trace;
