@@ -61,6 +61,21 @@
 //! machine reorders as it pleases, with none of loom's simplifications, but rarely where it hurts: as a search for
 //! rare interleavings this is blind, and the broken twins mostly pass it.
 //!
+//! # A hammer, for any limiter
+//!
+//! `testing::hammer` takes any `RateLimit`, of this crate or an adapter to another, beats on it from many threads, and
+//! returns the first window in which it admitted more than a bound that you name. Now and then it holds a thread up
+//! between its reading of the clock and what the thread does with it, as any scheduler may; that is where limiters that
+//! trust the time between two readings mint tokens. `benches/tests/strictness.rs` runs it on this crate and on others.
+//! What it finds is a fault; what it does not find proves nothing.
+//!
+//! # Searching the states of a protocol
+//!
+//! `tests/sharded_search/` is a transcription of the sharded bucket's protocol, one step for each access to memory. An
+//! ordinary test visits every state that three threads can bring it to, with each load allowed to return any value that
+//! a relaxed load may return, and looks at the fullest window of each. It is independent of loom and of the real code:
+//! it judges the rules. Rules left out must be found out here as well.
+//!
 //! # Injected failures
 //!
 //! A weak compare-and-swap may fail although nobody has interfered. Neither loom nor an x86 processor ever does that.
