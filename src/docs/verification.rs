@@ -32,7 +32,7 @@
 //! ```
 //!
 //! [loom] runs a small concurrent program, two or three threads with a handful of calls each, in every
-//! interleaving that the memory model allows, stale loads included. It replaces the atomics in `src/sync.rs`, the one
+//! interleaving, with every stale value that a load may return. It replaces the atomics in `src/sync.rs`, the one
 //! file that names any, so it runs the code that ships. Each model asserts that the outcome can be explained by some
 //! sequential order of the calls, and that no window of its log of admissions breaks the bound. The readings of the
 //! clock are part of the model, an old one beside a new one, with refill in between.
@@ -47,6 +47,8 @@
 //! * A compare-and-swap that fails for no reason. Loom never makes one.
 //! * Sequentially consistent accesses: loom takes them for acquire and release. No proof here rests on one; fences are
 //!   modelled.
+//! * A load that sees a store which its own thread's next store has caused (load buffering): the memory model allows
+//!   it to relaxed accesses, but loom does not make it.
 //! * Some interleavings of plain loads that loom takes for redundant. So every model runs twice, the second time with
 //!   each load as a `fetch_add(0)`.
 //!
