@@ -98,6 +98,7 @@ impl fmt::Display for ClientKey {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::ToString;
 
     fn key(address: &str, bits: u32) -> ClientKey {
         ClientKey::with_prefix(address.parse().unwrap(), bits)

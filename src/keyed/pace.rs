@@ -85,25 +85,40 @@ impl Pace {
     pub(super) fn cost(&self, n: u64) -> Result<u64, Denied> {
         match n.checked_mul(self.unit) {
             Some(cost) if cost <= self.burst => Ok(cost),
-            _ => Err(Denied::ExceedsBurst { cost: n, max_cost: self.quota.burst() }),
+            _ => Err(self.exceeds(n)),
         }
     }
 
-    /// When a bucket that is full at `full_at` will be full again after a charge of `cost` at `now`; `cost` is at least 1.
-    ///
-    /// # Errors
-    ///
-    /// [`Denied::TryAfter`] if the bucket has less.
+    #[cold]
+    const fn exceeds(&self, n: u64) -> Denied {
+        Denied::ExceedsBurst { cost: n, max_cost: self.quota.burst() }
+    }
+
+    /// When a bucket that is full at `full_at` will be full again after a charge of `cost` at `now`; `None` if the bucket
+    /// has less. `cost` is at least 1.
     #[inline]
-    pub(super) fn charge(&self, full_at: u64, cost: u64, now: Nanos) -> Result<u64, Denied> {
+    pub(super) const fn charge(&self, full_at: u64, cost: u64, now: Nanos) -> Option<u64> {
+        if self.is_whole() {
+            return self.charge_whole(full_at, cost, now);
+        }
         let due = self.due(now.0);
         let spent = if full_at > now.0 { self.position(full_at) } else { due } + cost;
-        if spent <= due + self.burst {
-            Ok(self.instant(spent))
-        } else {
-            // More than the burst has been spent: the subtraction cannot wrap.
-            Err(Denied::TryAfter(self.due.hint(spent - self.burst, now)))
-        }
+        if spent <= due + self.burst { Some(self.instant(spent)) } else { None }
+    }
+
+    /// [`charge`](Self::charge) where a unit is a nanosecond.
+    #[inline]
+    pub(super) const fn charge_whole(&self, full_at: u64, cost: u64, now: Nanos) -> Option<u64> {
+        let spent = if full_at > now.0 { full_at } else { now.0 } + cost;
+        if spent <= now.0 + self.burst { Some(spent) } else { None }
+    }
+
+    /// Why [`charge`](Self::charge) with the same arguments gave nothing, and when it would.
+    pub(super) const fn refusal(&self, full_at: u64, cost: u64, now: Nanos) -> Denied {
+        // The first position at which the charge fits: full_at is later than now, and what it stands at, with the cost, is
+        // above the burst.
+        let due = (self.position(full_at) + cost).saturating_sub(self.burst);
+        Denied::TryAfter(self.due.hint(due, now))
     }
 
     /// When a key nobody knows yet will be full, if that could have been at `start` had it been full from the beginning.
@@ -128,9 +143,10 @@ impl Pace {
         Status {
             limit: self.quota.burst(),
             remaining: (due + self.burst).saturating_sub(spent) / self.unit,
-            retry_after: match self.cost(1).and_then(|cost| self.charge(full_at, cost, now)) {
-                Ok(_) => Some(Duration::ZERO),
-                Err(denied) => denied.retry_after(),
+            retry_after: match self.cost(1) {
+                Ok(cost) if self.charge(full_at, cost, now).is_some() => Some(Duration::ZERO),
+                Ok(cost) => self.refusal(full_at, cost, now).retry_after(),
+                Err(_) => None,
             },
             reset_after: Duration::from_nanos(full_at - now.0),
         }
@@ -142,7 +158,7 @@ impl Pace {
 
     /// Whether a unit is a nanosecond.
     #[inline]
-    const fn is_whole(&self) -> bool {
+    pub(super) const fn is_whole(&self) -> bool {
         self.due.tokens() == self.due.period()
     }
 

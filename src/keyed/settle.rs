@@ -148,8 +148,8 @@ impl Table {
         }
         let start = call.pace.opening(self.horizon().get().max(call.now.0));
         match call.pace.charge(start, call.cost, call.now) {
-            Ok(full_at) => mine.slot.step(mine.word, mine.word.committed(full_at)).then_some(Ok(())),
-            Err(denied) => {
+            Some(full_at) => mine.slot.step(mine.word, mine.word.committed(full_at)).then_some(Ok(())),
+            None => {
                 let settled = if call.pace.starts_short() {
                     // The key is known from now on, and its bucket fills: what the refusal says comes true.
                     mine.slot.step(mine.word, mine.word.committed(start))
@@ -158,7 +158,7 @@ impl Table {
                 } else {
                     mine.slot.word() == mine.word
                 };
-                settled.then_some(Err(denied))
+                settled.then(|| Err(call.pace.refusal(start, call.cost, call.now)))
             }
         }
     }
