@@ -189,3 +189,100 @@ impl Pace {
         whole + (rest != 0) as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// Quotas over the whole range that a pace admits, many of them with a period that is no multiple of the tokens.
+    fn quotas() -> impl Strategy<Value = Quota> {
+        (0..64u32, 0..=62u32, 0..64u32, any::<(u64, u64, u64)>()).prop_filter_map("a pace", |(a, b, c, (x, y, z))| {
+            let period = Duration::from_nanos((y >> (63 - b)).clamp(1, 1 << 62));
+            let quota = Quota::try_new((x >> a).max(1), period, (z >> c).max(1)).ok()?;
+            Pace::try_new(quota).is_ok().then_some(quota)
+        })
+    }
+
+    /// `floor(a * b / c)` and whether there is a remainder, in 192 bits, a bit at a time.
+    fn mul_div(a: u64, b: u128, c: u128) -> (u128, bool) {
+        let (mut quotient, mut rest) = (0, 0);
+        for bit in (0..64).rev() {
+            quotient *= 2;
+            rest *= 2;
+            if a >> bit & 1 == 1 {
+                (quotient, rest) = (quotient + b / c, rest + b % c);
+            }
+            (quotient, rest) = (quotient + rest / c, rest % c);
+        }
+        (quotient, rest > 0)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(5_000))]
+
+        #[test]
+        fn positions_and_instants_are_inverse(quota in quotas(), x: u64, shift in 0..64u32) {
+            let pace = Pace::try_new(quota).unwrap();
+            let (units, period) = (quota.tokens() * pace.unit, quota.period_nanos());
+            for now in [x >> shift, pace.end().0, pace.end().0 - 1].map(|now| now.min(pace.end().0)) {
+                let due = pace.due(now);
+                prop_assert_eq!(mul_div(now, units.into(), period.into()).0, u128::from(due));
+                for position in [due, due + pace.burst] {
+                    let instant = pace.instant(position);
+                    let (floor, rest) = mul_div(position, period.into(), units.into());
+                    prop_assert_eq!(u128::from(instant), floor + u128::from(rest));
+                    prop_assert_eq!(pace.position(instant), position);
+                }
+                // Any instant at all counts as the next position, less than 2 ns later.
+                let next = pace.instant(pace.position(now));
+                prop_assert!(now <= next && next <= now + 1, "{now} {next}");
+            }
+        }
+
+        #[test]
+        fn charges_fit_a_word_to_the_end(quota in quotas(), behind in 0..1_000u64) {
+            let pace = Pace::try_new(quota).unwrap().starting_with(0);
+            let now = Nanos(pace.end().0 - behind);
+            prop_assert!(pace.end() >= LASTING);
+            prop_assert!(pace.charge(now.0, pace.burst, now).is_some_and(|full_at| full_at < Word::LAST));
+            prop_assert!(pace.opening(now.0 + 1) < Word::LAST);
+        }
+
+        #[test]
+        fn a_refusal_says_when(quota in quotas(), x: u64, n: u64, shift in 0..64u32) {
+            let pace = Pace::try_new(quota).unwrap();
+            let now = Nanos((x >> shift).min(LASTING.0));
+            let cost = (n % quota.burst() + 1) * pace.unit;
+            let full_at = pace.charge(0, pace.burst, now).unwrap();
+            prop_assert_eq!(pace.charge(full_at, cost, now), None);
+            let Denied::TryAfter(hint) = pace.refusal(full_at, cost, now) else { panic!("not now") };
+            prop_assert!(pace.charge(full_at, cost, hint.due()).is_some());
+            prop_assert_eq!(pace.charge(full_at, cost, Nanos(hint.due().0 - 1)), None);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        let fast = Quota::per_second(SECOND + 1).with_burst(1);
+        let error = Pace::try_new(fast).unwrap_err();
+        assert_eq!(error, KeyedError::RateTooHigh { most: SECOND, period: Duration::from_secs(1) });
+        assert!(Pace::try_new(Quota::per_second(SECOND)).is_ok());
+
+        let longest = LONGEST_BURST / SECOND;
+        assert!(Pace::try_new(Quota::per_second(1).with_burst(longest)).is_ok());
+        let error = Pace::try_new(Quota::per_second(1).with_burst(longest + 1)).unwrap_err();
+        assert_eq!(error, KeyedError::BurstTooLong { longest: Duration::from_nanos(LONGEST_BURST) });
+    }
+
+    #[test]
+    fn an_instant_of_another_class_counts_against_the_caller() {
+        // Three each ten nanoseconds: a token is three units of 10 / 9 ns.
+        let pace = Pace::try_new(Quota::per(3, Duration::from_nanos(10))).unwrap();
+        assert_eq!([1, 2, 3, 4].map(|position| pace.instant(position)), [2, 3, 4, 5]);
+        assert_eq!([8, 9, 10].map(|position| pace.instant(position)), [9, 10, 12]);
+        assert_eq!([10, 11, 12].map(|instant| pace.position(instant)), [9, 10, 10]);
+    }
+}

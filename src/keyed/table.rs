@@ -75,14 +75,7 @@ impl Table {
     /// This function does that and no more; others take over where it is otherwise.
     #[inline(always)]
     #[allow(clippy::inline_always)] // what a call would store for it must reach memory before the CAS can
-    pub(super) fn acquire(
-        &self,
-        line: &Line,
-        pace: &Pace,
-        key: Identity,
-        cost: u64,
-        now: Nanos,
-    ) -> Result<(), Denied> {
+    pub(super) fn acquire(&self, line: &Line, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
         let tag = key.tag(0);
         if !pace.is_whole() {
             return self.acquire_between_instants(pace, key, cost, now);
