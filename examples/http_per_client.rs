@@ -69,9 +69,7 @@ fn refusal(denied: Denied) -> Response {
         Denied::TableFull(_) => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::TOO_MANY_REQUESTS,
     };
-    match denied.retry_after() {
-        // Whole seconds, rounded up: a client that comes back too early is refused again.
-        Some(wait) => (status, [(RETRY_AFTER, wait.as_millis().div_ceil(1000).to_string())]).into_response(),
-        None => status.into_response(),
-    }
+    let Some(wait) = denied.retry_after() else { return status.into_response() };
+    let seconds = wait.as_nanos().div_ceil(1_000_000_000); // a client that comes back too early is refused again
+    (status, [(RETRY_AFTER, seconds.to_string())]).into_response()
 }

@@ -8,7 +8,7 @@
 //! The first ten answers are `200 OK`. The rest are `429 Too Many Requests`, with a `Retry-After` header that says
 //! in how many seconds it is worth coming back.
 
-use core::{net::Ipv4Addr, time::Duration};
+use core::net::Ipv4Addr;
 use std::sync::Arc;
 
 use axum::{
@@ -49,12 +49,7 @@ async fn admit(State(limiter): State<Limiter>, request: Request, next: Next) -> 
 
 /// `Retry-After` counts whole seconds, so the hint is rounded up: a client that comes back too early is refused again.
 fn too_many_requests(denied: Denied) -> Response {
-    match denied.retry_after() {
-        Some(wait) => (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, ceil_secs(wait).to_string())]).into_response(),
-        None => StatusCode::TOO_MANY_REQUESTS.into_response(),
-    }
-}
-
-fn ceil_secs(wait: Duration) -> u64 {
-    wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
+    let Some(wait) = denied.retry_after() else { return StatusCode::TOO_MANY_REQUESTS.into_response() };
+    let seconds = wait.as_nanos().div_ceil(1_000_000_000);
+    (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, seconds.to_string())]).into_response()
 }

@@ -83,10 +83,9 @@ impl From<Duration> for Nanos {
 }
 
 /// `duration` in nanoseconds; durations of more than 584 years read as `u64::MAX`.
-#[allow(clippy::cast_possible_truncation)] // checked on the line before
+#[inline]
 const fn saturating_nanos(duration: Duration) -> u64 {
-    let nanos = duration.as_nanos();
-    if nanos > u64::MAX as u128 { u64::MAX } else { nanos as u64 }
+    duration.as_secs().saturating_mul(1_000_000_000).saturating_add(duration.subsec_nanos() as u64)
 }
 
 #[cfg(test)]

@@ -32,29 +32,40 @@ mod real {
     #[cfg(test)]
     pub(super) use portable_atomic::AtomicU64 as Native;
 
-    /// Bounded exponential backoff: a few processor pauses, twice as many after each lost race, never a system call.
+    /// Bounded exponential backoff, and then none: processor pauses, twice as many after each lost race, never a system
+    /// call.
     ///
-    /// Kept in a register: `crossbeam_utils::Backoff` is not inlined, and its place on the stack alone cost the
-    /// uncontended path a tenth of its time.
+    /// While one thread waits, another has the line to itself, which is good for both. But a thread that only ever came
+    /// back after a pause could lose every race to one that never leaves. So once the pauses are at their longest they
+    /// end: a thread that has lost the line retries while it still has it, and gets its turn.
+    ///
+    /// Kept in registers: `crossbeam_utils::Backoff` is not inlined, and its place on the stack alone cost the uncontended
+    /// path a tenth of its time.
     #[derive(Debug)]
-    pub(crate) struct Backoff(u32);
+    pub(crate) struct Backoff {
+        pauses: u32,
+        longest: u32,
+    }
 
     impl Backoff {
-        /// At most this many pauses at a time.
-        const LONGEST: u32 = 64;
-
+        /// For a race over one word.
         pub(crate) const fn new() -> Self {
-            Self(1)
+            Self { pauses: 1, longest: 64 }
         }
 
-        /// Waits a little, since another thread has just won the word.
+        /// For a race over several words, which costs more: waits for long from the first time on.
+        pub(crate) const fn long() -> Self {
+            Self { pauses: 64, longest: 1024 }
+        }
+
+        /// Waits a little, since another thread has just won.
         #[inline]
         pub(crate) fn spin(&mut self) {
-            // PROGRESS: at most `LONGEST` steps.
-            for _ in 0..self.0 {
+            // PROGRESS: at most `longest` steps.
+            for _ in 0..self.pauses {
                 core::hint::spin_loop();
             }
-            self.0 = (self.0 * 2).min(Self::LONGEST);
+            self.pauses = if self.pauses < self.longest { self.pauses * 2 } else { 0 };
         }
     }
 }
@@ -123,6 +134,10 @@ pub(crate) mod model {
 
     impl Backoff {
         pub(crate) fn new() -> Self {
+            Self
+        }
+
+        pub(crate) fn long() -> Self {
             Self
         }
 

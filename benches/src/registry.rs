@@ -7,9 +7,11 @@ use crate::engine::baseline::mutex_std::MutexStd;
 use crate::engine::floor::clock::FloorClock;
 use crate::engine::floor::rmw::FloorRmw;
 use crate::engine::ours::fixed_window::FixedWindow;
+use crate::engine::ours::handle::Handle;
 use crate::engine::ours::interval::Interval;
 use crate::engine::ours::leaky_bucket::LeakyBucket;
 use crate::engine::ours::packed::Packed;
+use crate::engine::ours::sharded::Sharded;
 use crate::engine::ours::sliding_counter::SlidingCounter;
 use crate::engine::ours::sliding_log::SlidingLog;
 use crate::engine::ours::token_bucket::TokenBucket;
@@ -70,6 +72,8 @@ pub const ENTRIES: &[Entry] = &[
     Entry::of::<TokenBucket<tollgate::MonotonicClock>>(),
     Entry::of::<LeakyBucket>(),
     Entry::of::<Packed>(),
+    Entry::of::<Sharded>(),
+    Entry::of::<Handle>(),
     Entry::of::<FixedWindow>(),
     Entry::of::<Interval>(),
     Entry::of::<SlidingCounter>(),

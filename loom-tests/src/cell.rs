@@ -108,7 +108,7 @@ impl Bound {
     }
 }
 
-/// What a limiter shows at each of the [`PROBES`].
+/// What a limiter shows at each of the `PROBES`.
 pub fn looks(subject: &impl Subject) -> Vec<Status> {
     PROBES.map(|at| subject.look(Nanos(at))).to_vec()
 }

@@ -1,7 +1,7 @@
 //! [`Fields`]: a position in time beside one or two counts, in one word.
 
 use crate::nanos::Nanos;
-use crate::quota::QuotaError;
+use crate::quota::{Quota, QuotaError};
 use crate::timeline::Timeline;
 
 /// How long a packed position must last: 30 years.
@@ -22,15 +22,17 @@ pub(super) struct Fields<const COUNTS: u32> {
 }
 
 impl<const COUNTS: u32> Fields<COUNTS> {
-    /// Calls cost nothing, and the word stays 0.
-    pub(super) const FREE: Self = Self { timeline: Timeline::FREE, limit: 0 };
-
-    /// No call is ever admitted.
-    pub(super) const DENY_ALL: Self = Self { timeline: Timeline::STILL, limit: 0 };
-
-    /// Positions that advance by `steps` each `period`, above counts of up to `limit`.
-    pub(super) const fn try_new(steps: u64, period: u64, limit: u64) -> Result<Self, QuotaError> {
-        let timeline = Timeline::whole(steps, period);
+    /// For `quota`: positions that advance by `steps` each period, above counts of up to `limit`.
+    ///
+    /// Where calls cost nothing the word stays 0.
+    pub(super) const fn try_new(quota: Quota, steps: u64, limit: u64) -> Result<Self, QuotaError> {
+        if quota.is_unlimited() {
+            return Ok(Self { timeline: Timeline::FREE, limit: 0 });
+        }
+        if quota.is_deny_all() {
+            return Ok(Self { timeline: Timeline::STILL, limit: 0 });
+        }
+        let timeline = Timeline::whole(steps, quota.period_nanos());
         let position_bits = bits(timeline.position(LASTING) | 1);
         let count_bits = (u64::BITS - position_bits) / COUNTS;
         if bits(limit) <= count_bits {
@@ -38,6 +40,14 @@ impl<const COUNTS: u32> Fields<COUNTS> {
         } else {
             Err(QuotaError::LimitTooLarge { largest: (1 << count_bits) - 1 })
         }
+    }
+
+    /// What the fields were built for, given how many tokens there are each period.
+    pub(super) const fn quota(&self, tokens: u64) -> Quota {
+        if self.timeline.is_free() {
+            return Quota::UNLIMITED;
+        }
+        Quota::from_valid(tokens, self.timeline.period(), self.limit)
     }
 
     /// The most that a count can hold; also the most that one call can cost.
@@ -78,13 +88,17 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
+    fn try_new<const COUNTS: u32>(period: u64, limit: u64) -> Result<Fields<COUNTS>, QuotaError> {
+        Fields::try_new(Quota::from_valid(1, period, 1), 1, limit)
+    }
+
     fn the_largest_limit_is_named_and_fits<const COUNTS: u32>() {
         for period in [1, 1_000, SECOND, 86_400 * SECOND, 1 << 62] {
-            let Err(QuotaError::LimitTooLarge { largest }) = Fields::<COUNTS>::try_new(1, period, u64::MAX) else {
+            let Err(QuotaError::LimitTooLarge { largest }) = try_new::<COUNTS>(period, u64::MAX) else {
                 panic!("counts of 64 bits leave no room")
             };
-            assert!(Fields::<COUNTS>::try_new(1, period, largest).is_ok());
-            assert!(Fields::<COUNTS>::try_new(1, period, largest + 1).is_err());
+            assert!(try_new::<COUNTS>(period, largest).is_ok());
+            assert!(try_new::<COUNTS>(period, largest + 1).is_err());
         }
     }
 
@@ -92,19 +106,19 @@ mod tests {
     fn the_largest_limit_is_named() {
         the_largest_limit_is_named_and_fits::<1>();
         the_largest_limit_is_named_and_fits::<2>();
-        assert!(Fields::<2>::try_new(1, 60 * SECOND, 1_000_000).is_ok());
+        assert!(try_new::<2>(60 * SECOND, 1_000_000).is_ok());
     }
 
     #[test]
     fn the_position_stops_before_it_would_wrap() {
-        let fields = Fields::<1>::try_new(1, SECOND, u64::MAX >> 30).unwrap();
+        let fields = try_new::<1>(SECOND, u64::MAX >> 30).unwrap();
         assert_eq!(fields.position(LASTING), LASTING.0 / SECOND);
         assert_eq!(fields.position(Nanos::MAX), u64::MAX >> 34);
     }
 
     #[test]
     fn fields_come_apart_as_they_were_put_together() {
-        let fields = Fields::<2>::try_new(1, SECOND, 1_000).unwrap();
+        let fields = try_new::<2>(SECOND, 1_000).unwrap();
         let word = fields.join(fields.join(77, 1_000), 3);
         assert_eq!(fields.split(word), (fields.join(77, 1_000), 3));
         assert_eq!(fields.split(fields.split(word).0), (77, 1_000));

@@ -35,13 +35,7 @@ impl Packed {
     ///
     /// [`QuotaError::LimitTooLarge`] if burst and stamp do not fit in a word together for 30 years.
     pub const fn try_new(quota: Quota) -> Result<Self, QuotaError> {
-        if quota.is_unlimited() {
-            return Ok(Self(Fields::FREE));
-        }
-        if quota.is_deny_all() {
-            return Ok(Self(Fields::DENY_ALL));
-        }
-        match Fields::try_new(quota.tokens(), quota.period_nanos(), quota.burst()) {
+        match Fields::try_new(quota, quota.tokens(), quota.burst()) {
             Ok(fields) => Ok(Self(fields)),
             Err(error) => Err(error),
         }
@@ -121,10 +115,7 @@ impl Algorithm for Packed {
     }
 
     fn quota(&self) -> Quota {
-        if self.0.timeline.is_free() {
-            return Quota::UNLIMITED;
-        }
-        Quota::from_valid(self.0.timeline.tokens(), self.0.timeline.period(), self.0.limit())
+        self.0.quota(self.0.timeline.tokens())
     }
 
     #[inline]

@@ -34,13 +34,7 @@ impl Window {
     ///
     /// [`QuotaError::LimitTooLarge`] if index and count do not fit in a word together for 30 years.
     pub const fn try_new(quota: Quota) -> Result<Self, QuotaError> {
-        if quota.is_unlimited() {
-            return Ok(Self(Fields::FREE));
-        }
-        if quota.is_deny_all() {
-            return Ok(Self(Fields::DENY_ALL));
-        }
-        match Fields::try_new(1, quota.period_nanos(), quota.tokens()) {
+        match Fields::try_new(quota, 1, quota.tokens()) {
             Ok(fields) => Ok(Self(fields)),
             Err(error) => Err(error),
         }
@@ -103,10 +97,7 @@ impl Algorithm for Window {
     }
 
     fn quota(&self) -> Quota {
-        if self.0.timeline.is_free() {
-            return Quota::UNLIMITED;
-        }
-        Quota::from_valid(self.0.limit(), self.0.timeline.period(), self.0.limit())
+        self.0.quota(self.0.limit())
     }
 
     #[inline]

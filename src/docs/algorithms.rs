@@ -7,21 +7,30 @@
 //! | limiter | admits in any span of length `T` at most | compared with "n in any period" |
 //! |---|---|---|
 //! | [`TokenBucket`], [`LeakyBucket`] | `B + r * T` | a burst on top of the rate: up to `B + n` in a period |
+//! | [`ShardedTokenBucket`] | `B + r * T` | the same |
+//! | [`KeyedLimiter`] | for each key `B + r * T` | the same |
 //! | [`PackedTokenBucket`] | `B + r * T + 1` | the same |
 //! | [`FixedWindow`], [`IntervalBucket`] | `n * (1 + ceil(T / period))` | admits up to `2 n` around a boundary |
 //! | [`SlidingWindowCounter`] | `n` in each aligned window, below `2 n` in any period | errs both ways |
+//! | [`SlidingWindowLog`] | `n * ceil(T / period)` | exactly that |
 //!
 //! | limiter | reading the state | limits of the encoding |
 //! |---|---|---|
 //! | [`TokenBucket`], [`LeakyBucket`] | tokens; level | takes every [`Quota`] |
+//! | [`ShardedTokenBucket`] | tokens that are not in shards | takes every [`Quota`]; costs up to 7/8 of `B` |
+//! | [`KeyedLimiter`] | tokens of a key | rates up to 1e9 per second; bursts that recover in 96 years |
 //! | [`PackedTokenBucket`] | tokens | rate (per second) times burst up to 1.9e10 |
 //! | [`FixedWindow`], [`IntervalBucket`] | what is left of the window | `n` up to 1.7e10 per second |
 //! | [`SlidingWindowCounter`] | what is left of the estimate | `n` up to 131 071 per second, 1 048 575 per minute |
+//! | [`SlidingWindowLog`] | what is free in the log | `n` up to 2^32 |
 //!
-//! What exceeds the encoding is a construction error that names the largest limit. In memory and time they hardly
-//! differ: each is one atomic word beside constants that never change, a cache line in all with a clock that has no
-//! state of its own. An admission is one clock reading, one load and one compare-and-swap; a denial leaves out the
-//! compare-and-swap. None of them divides on the way to an admission.
+//! What exceeds the encoding is a construction error that names the largest limit.
+//!
+//! *Cost.* The single words hardly differ. Each is one atomic word beside constants that never change, a cache line in
+//! all with a clock that has no state of its own, and can be a `static`. An admission is one clock reading, one load
+//! and one compare-and-swap; a denial leaves out the compare-and-swap. The log takes 8 bytes for each unit of its
+//! limit, allocated by its constructor; an admission of cost 1 is up to two compare-and-swaps, whatever the limit.
+//! None of them divides on the way to an admission.
 //!
 //! # Token bucket
 //!
@@ -61,6 +70,34 @@
 //! // the eleventh, at 550 ms. The next comes at 1050 ms, after the last request.
 //! assert_eq!(admitted, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
 //! ```
+//!
+//! # Sharded token bucket
+//!
+//! The token bucket for many cores. Each thread spends from a word of its own, which is filled in batches from a
+//! central word. What lies in the words of all threads together was taken from the burst beforehand, so the bound is
+//! the token bucket's.
+//!
+//! *Use it* where more than a million calls per second are admitted, from several cores. See
+//! [performance](super::performance#when-to-shard).
+//!
+//! *It errs* towards refusing, by at most an eighth of the burst: that many tokens can lie where a call does not get
+//! at them. This does not grow with time. In the long run every token is spent, be it by one thread alone.
+//!
+//! # Keyed limiter
+//!
+//! A token bucket for each key, in a table of fixed size. A key that owes nothing cannot be told from one that was
+//! never seen, so it needs no room: the table's capacity is a number of keys *in debt* at the same time.
+//!
+//! *Use it* for a limit per client, address or API key, where keys come from outside and anybody can make up new ones.
+//!
+//! *It errs* towards refusing. If the places where a new key could go are all taken by keys in debt, it is refused
+//! with
+//! [`Denied::TableFull`]. Two keys whose hashes agree in 30 bits and place share a bucket. No key in debt is ever
+//! forgotten, and none is ever admitted more than its bound.
+//!
+//! *It costs* 25.6 bytes for each key of its capacity, allocated by its constructor; a call on a known key is one
+//! compare-and-swap, and beyond the cache one access to memory. `check_many` has the memory accesses of many keys
+//! under way at once.
 //!
 //! # Leaky bucket, as a meter
 //!
@@ -120,6 +157,31 @@
 //! assert_eq!(counter.try_acquire_up_to(100), 1); // 99 of the 100 still count
 //! ```
 //!
+//! # Sliding window log
+//!
+//! When each of the last `n` units was admitted, in a ring. A call is admitted if the unit admitted `n` units ago is a
+//! period old.
+//!
+//! *Use it* for a hard "at most `n` in any period": what a contract says, or what a service behind this one refuses to
+//! exceed.
+//!
+//! *It errs* never: no half-open span of a period holds more than `n`, and nothing is refused that has room.
+//!
+//! *It costs* memory in proportion to its limit, and it gives no refunds. A call of a cost above 1 takes as many
+//! compare-and-swaps as it costs.
+//!
+//! ```
+//! use tollgate::{ManualClock, Nanos, Quota, SlidingWindowLog};
+//!
+//! // Five per thirty seconds. So many arrive, at these seconds, and so many are admitted.
+//! let clock = ManualClock::new();
+//! let log = SlidingWindowLog::with_clock(Quota::per(5, std::time::Duration::from_secs(30)), clock.clone());
+//! for (second, arrive, admitted) in [(0, 1, 1), (5, 2, 2), (15, 2, 2), (25, 1, 0), (35, 1, 1), (40, 3, 2)] {
+//!     clock.set(Nanos::from_secs(second));
+//!     assert_eq!(log.try_acquire_up_to(arrive), admitted, "at {second} s");
+//! }
+//! ```
+//!
 //! # Two limits, side by side
 //!
 //! A window's doubled limit is a nuisance because it can be spent at once. A second limit, on a shorter time, takes
@@ -156,14 +218,18 @@
 //! ```
 //!
 //! The pair still admits up to 200 in a minute that lies across a boundary, but only to someone who spreads them over
-//! at least 39 seconds. Between its charge and its refund the short limit may refuse another thread that it need not
-//! have refused; it never admits too much.
+//! at least 39 seconds. If that is too many, take a log in the window's place. Between its charge and its refund the
+//! short limit may refuse another thread that it need not have refused; it never admits too much.
 //!
+//! [`Denied::TableFull`]: crate::Denied::TableFull
 //! [`FixedWindow`]: crate::FixedWindow
 //! [`Gcra`]: crate::algorithm::Gcra
 //! [`IntervalBucket`]: crate::IntervalBucket
+//! [`KeyedLimiter`]: crate::KeyedLimiter
 //! [`LeakyBucket`]: crate::LeakyBucket
 //! [`PackedTokenBucket`]: crate::PackedTokenBucket
 //! [`Quota`]: crate::Quota
+//! [`ShardedTokenBucket`]: crate::ShardedTokenBucket
 //! [`SlidingWindowCounter`]: crate::SlidingWindowCounter
+//! [`SlidingWindowLog`]: crate::SlidingWindowLog
 //! [`TokenBucket`]: crate::TokenBucket

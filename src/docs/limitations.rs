@@ -4,8 +4,8 @@
 //!
 //! * **One process.** The state is a word in memory. Several processes, or several machines, have a limit each. A
 //!   limit over all of them needs a shared store, or a division of the limit among them.
-//! * **Nothing is kept.** After a restart a limiter is full again, or has the initial level that it was given. If
-//!   that matters, start it low: `with_initial(0)`.
+//! * **Nothing is kept.** After a restart a limiter is full again, or has the initial level that it was given. If that
+//!   matters, start it low: `with_initial(0)`.
 //! * **No waiting.** Every method returns at once. A denial says how long to wait; whether and how to wait is for the
 //!   caller to decide. There is no queue, so there is no order among those who wait: whoever asks first after a token
 //!   has come gets it.
@@ -24,25 +24,44 @@
 //!
 //! # Time
 //!
-//! * **Horizon.** A limiter serves for 146 years (2^62 ns) from the origin of its clock; for 73 years at rates above
-//!   4e9 per second; for at least 30 years if its word is packed, as those of windows are. What cannot last that long
-//!   is a construction error. Beyond the horizon time stands still: no more tokens come, and nothing is
-//!   over-admitted.
+//! * **Horizon.** A limiter serves for 146 years (2^62 ns) from the origin of its clock: 73 years at rates above 4e9
+//!   per second, and in a sliding log; at least 50 in a keyed limiter, and at least 30 if its word is packed, as those
+//!   of windows are. What cannot last that long is a construction error. Beyond the horizon time stands still: no more
+//!   tokens come, and nothing is over-admitted.
 //! * **Resolution.** The scale counts in units of less than half a nanosecond. A bucket that has been full is cut off
 //!   at a whole unit, so one token may come up to one unit early, once; it never adds up. Only a burst that takes
 //!   decades to refill makes the unit larger. (The packed token bucket counts in whole tokens.)
 //! * **First use.** The default clock calibrates the time stamp counter at its first reading in the process, which
-//!   takes up to 200 ms. Call `QuantaClock::calibrate()` at start-up to have it behind you. Against the system's
-//!   clock the counter can drift by some parts in ten million.
+//!   takes up to 200 ms. Call `QuantaClock::calibrate()` at start-up to have it behind you. Against the system's clock
+//!   the counter can drift by some parts in ten million.
 //! * **Clocks that go back or differ.** A reading older than one already seen can cause a denial that a later reading
-//!   would not have caused. It never mints a token. If the clocks of two cores disagree by `e`, at most `2 * rate *
-//!   e` more is admitted in real time.
+//!   would not have caused. It never mints a token. If the clocks of two cores disagree by `e`, at most `2 * rate * e`
+//!   more is admitted in real time.
 //! * **Sleep.** The operating system's monotonic clock may stand still while a machine sleeps or a virtual machine is
 //!   paused. No tokens come in that time.
 //! * **Coarse clocks.** With a clock that is updated every few milliseconds, a limiter is exact in terms of that
 //!   clock, and as late as the clock is. Hints count from the last update.
 //! * **Mixed clocks.** A limiter's word only has a meaning on its own clock. The `_at` methods must be given readings
 //!   of one clock.
+//!
+//! # The sliding window log
+//!
+//! Calls of a cost above 1 each hold one of 64 records for a moment. If 64 threads are stopped in just that moment,
+//! the next such call waits until one of them goes on. Calls of cost 1 wait for nobody. There is no `refund`.
+//!
+//! # The sharded token bucket
+//!
+//! Up to an eighth of the burst can lie in shards and handles, where a call may not get at it. A call can be denied
+//! while another thread, suspended in the middle of a refill, has tokens in hand. A handle that is leaked keeps its
+//! tokens for ever. It allocates when it is made, so a `static` needs a `LazyLock`. Without `std` threads cannot be
+//! told apart, and there is one shard.
+//!
+//! # The keyed limiter
+//!
+//! When more keys are in debt than the table was sized for, new keys are refused with `Denied::TableFull` until one of
+//! the old ones recovers. Two keys whose hashes agree share a bucket; with the default hasher nobody can choose such
+//! keys. A key that has recovered may be forgotten: it is full in any case, but after `with_initial` it starts at the
+//! initial level again.
 //!
 //! # Processes that fork
 //!
@@ -59,6 +78,5 @@
 //!
 //! # Costs
 //!
-//! A cost is a whole number of tokens. For fractions, scale both the quota and the costs: 1000 tokens for each unit
-//! of work gives thousandths. A cost above the burst can never be admitted, and the denial says so; it is not split
-//! up.
+//! A cost is a whole number of tokens. For fractions, scale both the quota and the costs: 1000 tokens for each unit of
+//! work gives thousandths. A cost above the burst can never be admitted, and the denial says so; it is not split up.

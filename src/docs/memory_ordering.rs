@@ -56,6 +56,26 @@
 //! denial, never a token. The leaky bucket is the same word, and the same proof. A window's argument is shorter: its
 //! index never goes back, and within one index the count only grows to the limit.
 //!
+//! # More than one word
+//!
+//! The sliding window log has a word for each unit of its limit, and their agreement is part of its promise. There,
+//! relaxed is not enough. Its bound needs no ordering still: a slot passes from one unit to the next only by a
+//! compare-and-swap, on a reading that is a period later, so each slot admits at most once in any period. But that a
+//! call decides on the *right* slot, and that helpers find a group's record written, rests on pairs of release and
+//! acquire. Each is named in the source, above the access; the rules that they serve are in the header of
+//! `src/window_log/mod.rs`.
+//!
+//! The sharded token bucket has a central word and a word for each shard. Its bound is an argument about one word's
+//! modification order at a time, so relaxed is enough for it; one order matters that is not between two words but
+//! within one thread: the clock is read after the shard's refill bit is set. Where a denial must know that all shards
+//! are empty, a counter of deposits is published by release and read by acquire. Rules and proof are in the header of
+//! `src/sharded/mod.rs`.
+//!
+//! The keyed limiter must agree with itself on which slot is a key's. A slot's word and its tag are two words, and two
+//! callers may insert one key in two slots. There, a tag is published by release and read by acquire; and a
+//! sequentially consistent fence stands between making one's own slot visible and looking for another's, since no
+//! weaker order forbids both callers to overlook each other. Rules and proof are in the header of `src/keyed/mod.rs`.
+//!
 //! # A limiter is not a lock
 //!
 //! A limiter gives its callers **no happens-before edge**. An admission says that there was a token. It does not make
@@ -85,10 +105,10 @@
 //!
 //! # Progress
 //!
-//! The loop is *lock-free*: a compare-and-swap that fails because the word has changed fails because another thread's
-//! call has succeeded, so the system as a whole always moves on. A thread that is stopped anywhere, for however long,
-//! blocks nobody. The loop is not *wait-free*: one thread can lose to others again and again. A lost race is followed
-//! by a short pause, longer each time up to a limit; there is never a system call.
+//! The loop of the single-word limiters is *lock-free*: a compare-and-swap that fails because the word has changed
+//! fails because another thread's call has succeeded, so the system as a whole always moves on. A thread that is
+//! stopped anywhere, for however long, blocks nobody. The loop is not *wait-free*: one thread can lose to others again
+//! and again. A lost race is followed by a short pause, longer each time up to a limit; there is never a system call.
 //!
 //! A denial does not write at all, so denials do not contend with each other.
 //!

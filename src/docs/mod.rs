@@ -5,6 +5,7 @@
 //! | [`algorithms`] | choosing a limiter: what each guarantees, where it errs, what it costs |
 //! | [`limitations`] | what the crate does not do, and where its promises end |
 //! | [`memory_ordering`] | why relaxed atomics are enough, and what a limiter does not synchronise |
+//! | [`performance`] | what a call costs, and when sharding pays |
 //! | [`verification`] | what each kind of test proves, and what it cannot see |
 //!
 //! These modules hold no code. The examples in them are compiled and run as tests.
@@ -12,4 +13,5 @@
 pub mod algorithms;
 pub mod limitations;
 pub mod memory_ordering;
+pub mod performance;
 pub mod verification;

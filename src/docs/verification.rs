@@ -18,7 +18,7 @@
 //! ```
 //!
 //! `tollgate::testing`, behind the feature `testing`, has two judges. `testing::reference` holds a model of each
-//! algorithm in exact fractions of big integers: slow, short, and sharing no arithmetic with the limiters.
+//! algorithm in exact fractions of 128-bit integers: slow, short, and sharing no arithmetic with the limiters.
 //! `testing::trace` takes a recorded run, a list of clock readings and costs, and looks for a window that breaks the
 //! bound; it considers all windows, not samples. Property tests drive limiter and model side by side with random
 //! quotas over the whole range, random costs, and clocks that jump back, and compare every answer.
@@ -32,8 +32,8 @@
 //! ```
 //!
 //! [loom] runs a small concurrent program, two or three threads with a handful of calls each, in every
-//! interleaving that the memory model allows, stale loads included. It replaces the atomics in `src/sync.rs`, the one
-//! file that names any, so it runs the code that ships. Each model asserts that the outcome can be explained by some
+//! interleaving, with every stale value that a load may return. It replaces the atomics in `src/sync.rs`, the one file
+//! that names any, so it runs the code that ships. Each model asserts that the outcome can be explained by some
 //! sequential order of the calls, and that no window of its log of admissions breaks the bound. The readings of the
 //! clock are part of the model, an old one beside a new one, with refill in between.
 //!
@@ -47,6 +47,8 @@
 //! * A compare-and-swap that fails for no reason. Loom never makes one.
 //! * Sequentially consistent accesses: loom takes them for acquire and release. No proof here rests on one; fences are
 //!   modelled.
+//! * Load buffering: a load that returns what another thread stores only because of this thread's later store. The
+//!   memory model allows it to relaxed accesses; loom does not make it.
 //! * Some interleavings of plain loads that loom takes for redundant. So every model runs twice, the second time with
 //!   each load as a `fetch_add(0)`.
 //!
@@ -55,9 +57,51 @@
 //!
 //! # Real threads
 //!
-//! The same model bodies run a few thousand times on real threads in a plain `cargo test`. The machine then reorders
-//! as it pleases, with none of loom's simplifications, but rarely where it hurts: as a search for rare interleavings
-//! this is blind, and the broken twins mostly pass it.
+//! The same model bodies run a few thousand times on real threads in a plain `cargo test`. So do longer runs, whose
+//! threads together must be admitted exactly as much as one thread would be, and whose recorded traces must keep the
+//! bound in every window. The clock in them is moved by hand, so that no outcome depends on the machine's speed. The
+//! machine reorders as it pleases, with none of loom's simplifications, but rarely where it hurts: as a search for
+//! rare interleavings this is blind, and the broken twins mostly pass it.
+//!
+//! # A hammer, for any limiter
+//!
+//! `testing::hammer` takes any `RateLimit`, of this crate or an adapter to another, beats on it from many threads, and
+//! returns the first window in which it admitted more than a bound that you name. Now and then it holds a thread up
+//! between its reading of the clock and what the thread does with it, as any scheduler may; that is where limiters
+//! that trust the time between two readings mint tokens. `benches/tests/strictness.rs` runs it on this crate and on
+//! others. What it finds is a fault; what it does not find proves nothing.
+//!
+//! # Searching the states of a protocol
+//!
+//! `tests/sharded_search/` is a transcription of the sharded bucket's protocol, one step for each access to memory. An
+//! ordinary test visits every state that three threads can bring it to, with each load allowed to return any value
+//! that a relaxed load may return, and looks at the fullest window of each. It is independent of loom and of the real
+//! code: it judges the rules. Rules left out must be found out here as well.
+//!
+//! # Injected failures
+//!
+//! A weak compare-and-swap may fail although nobody has interfered. Neither loom nor an x86 processor ever does that.
+//! In unit tests the atomic is one that fails when told to, and counts its writes. So two more properties are tested:
+//! a failure without cause changes no outcome, and a denial writes nothing.
+//!
+//! # Fuzzing
+//!
+//! ```text
+//! cargo fuzz run --sanitizer none TARGET fuzz/corpus/TARGET fuzz/seeds/TARGET
+//! ```
+//!
+//! libFuzzer searches for inputs that reach new code; the stable compiler will do, and `cargo fuzz list` names the
+//! targets. An input is a quota and a sequence of time steps, costs and operations; the judge is the reference model,
+//! after each step. The inputs worth keeping are committed as seeds, and whatever once broke something as a
+//! regression. `cargo test` replays both, without the fuzzer.
+//!
+//! *What it cannot see:* threads, again; and faults that only an unlikely coincidence of values would reach.
+//!
+//! # Footprint
+//!
+//! `tests/footprint.rs` counts allocations and measures sizes: a limiter is one cache line, and no call allocates.
+//! `tollgate-bench instructions` counts machine instructions on the hot paths with valgrind, and fails if one has
+//! grown by more than 5 %.
 //!
 //! # The documentation
 //!

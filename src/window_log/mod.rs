@@ -20,8 +20,8 @@
 //!                   itself, even if it is older than the newest unit.
 //! rule 7  grow      The word of a slot, as an instant, only grows, and so does the head. So a CAS on a word seen earlier
 //!                   succeeds only if nothing has happened there since, and a late helper changes nothing.
-//! rule 8  follow    All before the head is written down. It moves by CAS, and may stay behind the front for a few units.
-//!                   Nothing is admitted a whole lap beyond it, so that a single bit tells this lap from the last.
+//! rule 8  follow    All before the head is written down. It moves by CAS. Nothing is admitted but at the head, so that
+//!                   no slot is ever more than a lap ahead of it, and a single bit tells this lap from the last.
 //! rule 9  describe  A group's mark names a record that holds its size and when it is due. The record is written before
 //!                   the mark is set, and stays as it is until the mark is gone. What was read of it counts only if the
 //!                   mark is there afterwards.
@@ -68,9 +68,6 @@ use ring::Ring;
 
 /// How many groups can be in the making at once.
 const RECORDS: usize = if cfg!(all(loom, feature = "loom")) { 4 } else { 64 };
-
-/// How many units the head may stay behind.
-const STRIDE: usize = 4;
 
 /// The largest limit: 2^32, or what a machine of fewer than 64 bits can address.
 const LARGEST: u64 = if usize::BITS < 64 { isize::MAX as u64 / 8 } else { 1 << 32 };

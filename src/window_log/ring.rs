@@ -1,7 +1,6 @@
 //! [`Ring`]: slots that are taken in turn, each until an instant of its own. The protocol's rules are in the
 //! [module above](super).
 
-use super::STRIDE;
 use super::course::{Course, Position};
 use super::records::{Group, Records};
 use super::slot::Slot;
@@ -28,8 +27,6 @@ pub(super) struct Survey {
 pub(super) struct Ring {
     head: AtomicU64,
     course: Course,
-    /// How far the head may stay behind.
-    stride: usize,
     slots: Box<[AtomicU64]>,
     records: Box<Records>,
 }
@@ -44,7 +41,6 @@ impl Ring {
         Ok(Self {
             head: AtomicU64::new(course.start()),
             course,
-            stride: STRIDE.min(slots),
             slots: ring.into_boxed_slice(),
             records: Box::new(Records::new()),
         })
@@ -80,26 +76,24 @@ impl Ring {
     #[inline]
     fn admit<E>(&self, due: Nanos, choose: impl Fn(usize, Slot) -> Result<usize, E>) -> Result<usize, E> {
         let mut held = None;
-        let mut backoff = Backoff::new();
+        let mut backoff = Backoff::long();
         // PROGRESS: lock-free. Each turn but the last means that another call has been admitted or settled since the
         // turn before, or that a weak CAS failed spuriously.
         loop {
             let front = self.front();
-            if front.claim.record().is_some() || front.ahead >= self.stride {
+            if front.position != front.head || front.claim.record().is_some() {
                 self.help(front);
+                backoff.spin();
                 continue;
             }
             let chosen = choose(front.slot, front.claim);
             if !self.is_still(front) {
+                backoff.spin();
                 continue;
             }
             let size = chosen?;
             if size == 0 {
                 return Ok(0);
-            }
-            if front.ahead + size > self.len() {
-                self.advance(front.head, front.position); // rule 8
-                continue;
             }
             // Rule 5. If this is out of date, so is the front, and the CAS fails.
             let due = due.max(self.look(self.course.slot_before(front.slot)).due());
@@ -113,39 +107,37 @@ impl Ring {
             };
             // ORDERING: release on success, pairs with the acquire in `look`: a helper finds the record written. Relaxed
             // on failure: nothing is made of the value. This is the admission (rule 2).
-            match self.slots[front.slot].compare_exchange_weak(
+            let admitted = self.slots[front.slot].compare_exchange_weak(
                 front.claim.0,
                 claim.0,
                 Ordering::Release,
                 Ordering::Relaxed,
-            ) {
-                Ok(_) => {
-                    self.settle(Front { claim, ..front }, group);
-                    return Ok(size); // and only now is the record given back (rule 9)
-                }
-                Err(_) => backoff.spin(),
+            );
+            if admitted.is_ok() {
+                self.settle(Front { claim, ..front }, group);
+                return Ok(size); // and only now is the record given back (rule 9)
             }
+            backoff.spin();
         }
     }
 
-    /// The first position that is not taken by a settled unit, by a walk from the head.
+    /// The first position that is not taken by a unit, by a walk from the head. Usually the head itself, or the next
+    /// position (rule 8).
     #[inline]
     fn front(&self) -> Front {
         // ORDERING: acquire, pairs with the release in `advance`: every slot is seen at least as it was when the head
         // came here.
         let head = self.head.load(Ordering::Acquire);
         let mut position = head;
-        let mut ahead = 0;
         // PROGRESS: at most twice round the ring, unless others go on admitting: a slot that is of one lap is not of the
-        // next. Usually a few steps: the head is not far behind (rule 8).
+        // next.
         loop {
             let (slot, lap) = (self.course.slot(position), self.course.lap(position));
             let claim = self.look(slot);
             if claim.record().is_some() || !claim.is_of(lap) {
-                return Front { head, ahead, position, slot, lap, claim };
+                return Front { head, position, slot, lap, claim };
             }
             position = self.course.after(position, 1);
-            ahead += 1;
         }
     }
 
@@ -158,10 +150,12 @@ impl Ring {
             && self.head.load(Ordering::Relaxed) == front.head
     }
 
-    /// Does what is left to do at a front where no unit can be claimed (rule 4).
+    /// Does what others have left to do before anything can be admitted (rule 4).
     #[cold]
     fn help(&self, front: Front) {
-        let Some(record) = front.claim.record() else { return self.advance(front.head, front.position) };
+        let Some(record) = front.claim.record() else {
+            return self.advance(front.head, front.position);
+        };
         let group = self.records.read(record);
         // Had the record been read as written for a later group, the acquires in `read` would have made the end of this
         // one visible by now (rule 9).
@@ -170,16 +164,14 @@ impl Ring {
         }
     }
 
-    /// Writes a claimed group down, and moves the head if it is far behind. Every step can be done by several calls at
-    /// once, and long after it is out of date.
+    /// Writes a claimed group down, and moves the head past it. Every step can be done by several calls at once, and
+    /// long after it is out of date.
     #[inline]
     fn settle(&self, front: Front, group: Group) {
         if front.claim.record().is_some() {
             self.write_down(front, group);
         }
-        if front.ahead + group.size >= self.stride {
-            self.advance(front.head, self.course.after(front.position, group.size));
-        }
+        self.advance(front.head, self.course.after(front.position, group.size));
     }
 
     /// Replaces the mark of a group by units.
@@ -269,8 +261,6 @@ impl Ring {
 #[derive(Clone, Copy, Debug)]
 struct Front {
     head: Position,
-    /// How far the position is from the head.
-    ahead: usize,
     position: Position,
     slot: usize,
     lap: u64,

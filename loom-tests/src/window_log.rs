@@ -1,0 +1,149 @@
+//! The sliding window log's protocol: what threads do to a log, what must hold afterwards, and a transcription whose
+//! rules can be taken away one at a time.
+//!
+//! The rules have the numbers of the library's own list, in the header of its module; [`Rules`] names those that can be
+//! taken away.
+
+mod exact;
+mod twin;
+
+pub use exact::{Exact, assert_no_span_overfull};
+pub use twin::{Rules, Stop, Twin};
+
+use crate::cell::{Op, Outcome, OwnReading, Script, Subject};
+use crate::sync::Arc;
+use crate::{assert_sequential, explained, race};
+use tollgate::{Nanos, SlidingWindowLog, Status};
+
+/// The period of every log here, in nanoseconds.
+pub const PERIOD: u64 = 16;
+
+/// Readings at which a log is looked at when all is done.
+const PROBES: [u64; 8] = [0, 8, 16, 24, 25, 32, 40, 57];
+
+/// What a set of threads does to one log.
+#[derive(Clone, Copy, Debug)]
+pub struct Scene<const N: usize> {
+    /// Units per period.
+    pub limit: u64,
+    /// What happens before the threads start.
+    pub before: Script,
+    /// What each thread does.
+    pub threads: [Script; N],
+}
+
+/// A call, its reading and its outcome.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    op: Op,
+    at: u64,
+    outcome: Outcome,
+}
+
+fn run(subject: &impl Subject, script: Script) -> Vec<Record> {
+    script.iter().map(|&(op, at)| Record { op, at, outcome: subject.apply(op, Nanos(at)) }).collect()
+}
+
+/// Does a recorded call on the exact log, and says whether the outcome is the recorded one.
+fn step(exact: &mut Exact, record: &Record) -> bool {
+    let Record { op, at, outcome } = *record;
+    match (op, outcome) {
+        (Op::Take(n), Outcome::Taken(taken)) => n == taken && exact.take(n, at),
+        (Op::Take(n), Outcome::Denied(denied)) => {
+            n > exact.room(at) && denied.retry_after() == Some(exact.wait_for(n, at))
+        }
+        (Op::UpTo(n), Outcome::Taken(taken)) => taken == n.min(exact.room(at)) && exact.take(taken, at),
+        (Op::Look, Outcome::Seen(status)) => status == exact.status(at),
+        _ => false,
+    }
+}
+
+impl<const N: usize> Scene<N> {
+    /// Plays the scene on `subject`, and panics if the outcomes have no sequential explanation on an exact log, if the
+    /// log ends in another state than that explanation, or if some span of a period holds more than the limit.
+    ///
+    /// # Panics
+    ///
+    /// With "no sequential order" or "over-admission".
+    pub fn play(self, subject: impl Subject) {
+        let subject = Arc::new(subject);
+        let before = run(&*subject, self.before);
+        let histories = race(&subject, self.threads, |subject, script| run(subject, script)).to_vec();
+        let seen = PROBES.map(|at| (at, subject.look(Nanos(at))));
+        self.check_bound(before.iter().chain(histories.iter().flatten()));
+        assert_sequential(&self.start(&before), &histories, step, |exact| looks_like(exact, &seen));
+    }
+
+    /// Plays the scene on `twin`, in which the first thread stops for ever in the middle of its last call. The others
+    /// must come to an end, and their outcomes must have an explanation, whether or not that call takes effect.
+    ///
+    /// # Panics
+    ///
+    /// With "stuck", "no sequential order" or "over-admission".
+    pub fn play_with_a_stopped_thread(self, twin: Twin, stop: Stop) {
+        let twin = Arc::new(twin);
+        let before = run(&*twin, self.before);
+        let mut first = true;
+        let inputs = self.threads.map(|script| (script, core::mem::take(&mut first)));
+        let mut histories = race(&twin, inputs, move |twin, (script, stops)| {
+            let (last, all_but_last) = script.split_last().expect("a thread does something");
+            if !stops {
+                return run(twin, script);
+            }
+            let records = run(twin, all_but_last);
+            let &(Op::Take(n), at) = last else { unreachable!("a take is what stops") };
+            twin.take_and_stop(n, at, stop);
+            records
+        })
+        .to_vec();
+        let seen = PROBES.map(|at| (at, twin.look(Nanos(at))));
+
+        let start = self.start(&before);
+        let without = explained(&start, &histories, step, |exact| looks_like(exact, &seen));
+        let Some(&(op, at)) = self.threads[0].last() else { unreachable!("checked above") };
+        let Op::Take(n) = op else { unreachable!("checked above") };
+        histories[0].push(Record { op, at, outcome: Outcome::Taken(n) });
+        let with = explained(&start, &histories, step, |exact| looks_like(exact, &seen));
+        assert!(without || with, "no sequential order with a call stopped at {stop:?}: {histories:?}");
+        if with {
+            self.check_bound(before.iter().chain(histories.iter().flatten()));
+        }
+    }
+
+    fn start(&self, before: &[Record]) -> Exact {
+        let mut exact = Exact::new(self.limit, PERIOD);
+        for record in before {
+            assert!(step(&mut exact, record), "no sequential order, even for one thread: {record:?}");
+        }
+        exact
+    }
+
+    fn check_bound<'a>(&self, records: impl Iterator<Item = &'a Record>) {
+        let admitted = records.filter_map(|record| match record.outcome {
+            Outcome::Taken(n) => Some((record.at, n)),
+            _ => None,
+        });
+        assert_no_span_overfull(&admitted.collect::<Vec<_>>(), self.limit, PERIOD);
+    }
+}
+
+fn looks_like(exact: &Exact, seen: &[(u64, Status)]) -> bool {
+    seen.iter().all(|&(at, status)| exact.status(at) == status)
+}
+
+impl Subject for SlidingWindowLog<OwnReading> {
+    fn apply(&self, op: Op, at: Nanos) -> Outcome {
+        OwnReading::set(at);
+        match op {
+            Op::Take(n) => self.try_acquire_n(n).map_or_else(Outcome::Denied, |()| Outcome::Taken(n)),
+            Op::UpTo(n) => Outcome::Taken(self.try_acquire_up_to(n)),
+            Op::Refund(_) => unreachable!("a log takes nothing back"),
+            Op::Look => Outcome::Seen(self.status()),
+        }
+    }
+
+    fn look(&self, at: Nanos) -> Status {
+        OwnReading::set(at);
+        self.status()
+    }
+}

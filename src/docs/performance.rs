@@ -1,0 +1,79 @@
+//! What a call costs, and when sharding pays.
+//!
+//! Figures belong to a machine and a date; those are in the folders under `results/` in the repository, each beside
+//! the machine it was measured on. This page is about what does not change from machine to machine: how often a call
+//! reads the clock, and how often it writes to memory that other threads use.
+//!
+//! # The cost model
+//!
+//! Two things dominate. *A reading of the clock* takes several times as long as all of a limiter's arithmetic. *A
+//! write to a cache line that another core has written last* has to fetch the line from that core, and takes tens of
+//! times as long as a write to a line that nobody else uses. A read of a line that nobody writes costs next to
+//! nothing, on any number of cores.
+//!
+//! | limiter | admitted: clock | admitted: shared writes | denied: clock | denied: writes |
+//! |---|---|---|---|---|
+//! | mutex around a bucket | 1 | 2 or more | 1 | 2 or more |
+//! | [`TokenBucket`] and the other single words | 1 | 1 | 1 | 0 |
+//! | [`SlidingWindowLog`], cost 1 | 1 | 2 or fewer | 1 | 0 |
+//! | [`ShardedTokenBucket`] | 1 / q | 2 / q | 1 | 0 |
+//! | [`Handle`] | 1 / q | 1 / q | 1 | 0 |
+//! | [`KeyedLimiter`], known key | 1 | 1, on the key's line | 1 | 0 |
+//!
+//! `q` is the batch: how many tokens are fetched from the central word at a time, up to 1024. Beside what the table
+//! counts, a sharded admission writes its own shard's line, which stays in its core's cache; a handle writes plain
+//! memory. A denial by a sharded bucket looks through all shards the first time, and after that only when something
+//! has been put into one.
+//!
+//! So the single word's throughput *falls* from one thread to several, as everything does that writes one line from
+//! several cores; denials, being reads, scale. The sharded bucket's admissions scale too, because its writes stay at
+//! home.
+//!
+//! # When to shard
+//!
+//! *When many calls are admitted, from several cores:* above about a million per second in all. Then the single line
+//! is what the cores queue for.
+//!
+//! *Not when most calls are denied.* A denial by the single word writes nothing. If the limit is a thousand per
+//! second, a thousand writes per second go to the line, however many calls there are.
+//!
+//! *Not when bursts are small.* Credits in shards are tokens that other threads do not get at: up to an eighth of the
+//! burst. A burst below 136 is not divided at all, and the bucket is then a single word with a detour.
+//!
+//! *Not for an order among calls.* A denial by the sharded bucket may happen while a suspended thread has tokens in
+//! hand.
+//!
+//! What sharding never costs is the limit: the sharded bucket is as strict as the single word. That is what
+//! distinguishes it from a bucket per core with a share of the rate each, which denies one core while another is idle,
+//! and from local counters that are added up now and then, which admit too much in between.
+//!
+//! # How to be fast
+//!
+//! * Call `QuantaClock::calibrate()` at start-up.
+//! * If you have read the clock anyway, pass the instant on: `try_acquire_n_at`. For a batch of decisions one reading
+//!   will do.
+//! * If a coarse instant is exact enough, use [`CoarseClock`]: a reading is one load.
+//! * Where one call stands for much work, charge its cost in one call; do not call in a loop.
+//! * Keep a limiter behind a reference or in a `static`. It fills a cache line of its own; do not put what is written
+//!   often beside it.
+//!
+//! # How to measure
+//!
+//! ```text
+//! cargo run --release -p tollgate-bench                    contention, under 30 s
+//! cargo run --release -p tollgate-bench -- latency         median, tail and worst of single calls
+//! cargo run --release -p tollgate-bench -- clock           what a reading of each clock costs
+//! cargo run --release -p tollgate-bench -- record          all of it, kept under results/
+//! cargo bench -p tollgate-bench                            single calls, by criterion
+//! ```
+//!
+//! Every run checks how many calls were admitted, so that nothing that is fast because it is wrong gets into a table.
+//! Each comparison runs beside a floor from the same run: one uncontended read-modify-write, and one reading of the
+//! clock.
+//!
+//! [`CoarseClock`]: crate::CoarseClock
+//! [`Handle`]: crate::Handle
+//! [`KeyedLimiter`]: crate::KeyedLimiter
+//! [`ShardedTokenBucket`]: crate::ShardedTokenBucket
+//! [`SlidingWindowLog`]: crate::SlidingWindowLog
+//! [`TokenBucket`]: crate::TokenBucket
