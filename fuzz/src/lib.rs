@@ -18,12 +18,14 @@ mod log;
 mod parse;
 mod quota;
 mod replay_line;
+mod sharded;
 #[path = "../../tests/subject/mod.rs"]
 mod subject;
 
 pub use log::sliding_window_log;
 pub use quota::quota;
 pub use replay_line::replay_line;
+pub use sharded::sharded_token_bucket;
 
 use subject::Kind;
 
@@ -39,6 +41,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("sliding_window_counter", sliding_window_counter),
     ("sliding_window_log", sliding_window_log),
     ("replay_line", replay_line),
+    ("sharded_token_bucket", sharded_token_bucket),
 ];
 
 /// The token bucket against its model, step by step.
