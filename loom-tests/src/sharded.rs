@@ -12,8 +12,8 @@ mod word;
 pub use real::Real;
 pub use transcription::{Cancel, Rules, Transcription};
 
+use core::sync::atomic::{AtomicU64 as Unseen, Ordering::SeqCst};
 use core::time::Duration;
-use std::sync::atomic::{AtomicU64 as Unseen, Ordering::SeqCst};
 use tollgate::{Nanos, Quota};
 
 /// A small world: what a model starts with.

@@ -75,23 +75,17 @@ const FILL: &[Call] = &[Acquire(1), Tick(1)];
 
 #[test]
 fn two_refillers_of_one_slot() {
-    model(
-        "two refillers",
-        [(0, &[Acquire(1)]), (0, &[Acquire(1), Tick(1), Acquire(1), Acquire(1), AcquireAt(4)])],
-    )
-    .holds()
-    .fails(OVER, "no bit", Rules { bit: false, ..Rules::ALL })
-    .fails(OVER, "a cap in place of the bit", Rules { bit: false, capped_deposit: true, ..Rules::ALL });
+    model("two refillers", [(0, &[Acquire(1)]), (0, &[Acquire(1), Tick(1), Acquire(1), Acquire(1), AcquireAt(4)])])
+        .holds()
+        .fails(OVER, "no bit", Rules { bit: false, ..Rules::ALL })
+        .fails(OVER, "a cap in place of the bit", Rules { bit: false, capped_deposit: true, ..Rules::ALL });
 }
 
 #[test]
 fn two_refills_in_a_row() {
-    model(
-        "two refills",
-        [(0, &[Acquire(1), Acquire(1)]), (0, &[Tick(1), Acquire(1), Acquire(1), AcquireAt(4)])],
-    )
-    .holds()
-    .fails(OVER, "one reading for both", Rules { fresh_reading: false, ..Rules::ALL });
+    model("two refills", [(0, &[Acquire(1), Acquire(1)]), (0, &[Tick(1), Acquire(1), Acquire(1), AcquireAt(4)])])
+        .holds()
+        .fails(OVER, "one reading for both", Rules { fresh_reading: false, ..Rules::ALL });
 }
 
 #[test]
@@ -125,9 +119,11 @@ fn the_central_word_leaves_room_for_credits() {
 #[test]
 fn a_cost_comes_from_one_place() {
     let threads: [(_, &[_]); 2] = [(0, &[Acquire(3), Tick(1), AcquireAt(4)]), (0, &[Acquire(1), Acquire(2)])];
-    Model { before: &[Acquire(1), Tick(1), AcquireAt(2)], ..model("pieces", threads) }
-        .holds()
-        .fails(OVER, "pieces put back", Rules { whole: false, ..Rules::ALL });
+    Model { before: &[Acquire(1), Tick(1), AcquireAt(2)], ..model("pieces", threads) }.holds().fails(
+        OVER,
+        "pieces put back",
+        Rules { whole: false, ..Rules::ALL },
+    );
 }
 
 #[test]
@@ -165,22 +161,28 @@ fn handles_hold_and_give_back() {
         (0, &[Claim, Acquire(1), Acquire(1)]),
         (0, &[Tick(1), Acquire(1), AcquireAt(4), Acquire(1)]),
     ];
-    Model { world, before, preemptions: 2, ..model("handles", threads) }
-        .holds()
-        .fails(OVER, "slot freed first", Rules { given_back_first: false, ..Rules::ALL });
+    Model { world, before, preemptions: 2, ..model("handles", threads) }.holds().fails(
+        OVER,
+        "slot freed first",
+        Rules { given_back_first: false, ..Rules::ALL },
+    );
     let threads: [(_, &[_]); 2] =
         [(0, &[Claim, Acquire(1), Acquire(1), Acquire(1), Acquire(1)]), (0, &[Tick(1), Acquire(1), AcquireAt(4)])];
-    Model { world, before: FILL, ..model("a handle's batches", threads) }
-        .holds()
-        .fails(OVER, "one reading for all", Rules { fresh_reading: false, ..Rules::ALL });
+    Model { world, before: FILL, ..model("a handle's batches", threads) }.holds().fails(
+        OVER,
+        "one reading for all",
+        Rules { fresh_reading: false, ..Rules::ALL },
+    );
 }
 
 #[test]
 fn calls_on_a_reading_keep_to_it() {
     let threads: [(_, &[_]); 2] = [(0, &[AcquireAt(1)]), (0, &[AcquireAt(4), Acquire(1), Tick(1), Acquire(1)])];
-    Model { before: FILL, ..model("calls on a reading", threads) }
-        .holds()
-        .fails(OVER, "credits as of a reading", Rules { readings_from_central: false, ..Rules::ALL });
+    Model { before: FILL, ..model("calls on a reading", threads) }.holds().fails(
+        OVER,
+        "credits as of a reading",
+        Rules { readings_from_central: false, ..Rules::ALL },
+    );
 }
 
 #[test]

@@ -49,7 +49,11 @@ impl Real {
     pub fn new(world: World) -> Self {
         let time = Time(Arc::new((AtomicU64::new(0), Truth::default())));
         let World { shards, handles, batch, .. } = world;
-        Self { bucket: ShardedTokenBucket::with_sizes(world.quota(1), shards, handles, batch, time.clone()), time, world }
+        Self {
+            bucket: ShardedTokenBucket::with_sizes(world.quota(1), shards, handles, batch, time.clone()),
+            time,
+            world,
+        }
     }
 
     fn acquire(&self, handle: Option<&Handle<'_, Time>>, n: u64) -> bool {
