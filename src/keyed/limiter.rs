@@ -122,31 +122,25 @@ impl<K: ?Sized> KeyedLimiter<K> {
     pub fn try_new(quota: impl Into<Classes>, capacity: usize) -> Result<Self, KeyedError> {
         Self::try_with_hasher_and_clock(quota, capacity, RandomState::new(), DefaultClock::default())
     }
-}
 
-#[cfg(feature = "std")]
-impl<K: ?Sized, S> KeyedLimiter<K, S> {
-    /// As [`new`](KeyedLimiter::new), with another hasher.
+    /// As [`new`](Self::new), with another hasher.
     ///
     /// A hasher that a stranger can predict lets them share the bucket of whomever they choose.
     ///
     /// # Panics
     ///
-    /// As [`new`](KeyedLimiter::new).
-    pub fn with_hasher(quota: impl Into<Classes>, capacity: usize, hasher: S) -> Self {
-        Self::with_hasher_and_clock(quota, capacity, hasher, DefaultClock::default())
+    /// As [`new`](Self::new).
+    pub fn with_hasher<S>(quota: impl Into<Classes>, capacity: usize, hasher: S) -> KeyedLimiter<K, S> {
+        KeyedLimiter::with_hasher_and_clock(quota, capacity, hasher, DefaultClock::default())
     }
-}
 
-#[cfg(feature = "std")]
-impl<K: ?Sized, C> KeyedLimiter<K, RandomState, C> {
-    /// As [`new`](KeyedLimiter::new), on another clock.
+    /// As [`new`](Self::new), on another clock.
     ///
     /// # Panics
     ///
-    /// As [`new`](KeyedLimiter::new).
-    pub fn with_clock(quota: impl Into<Classes>, capacity: usize, clock: C) -> Self {
-        Self::with_hasher_and_clock(quota, capacity, RandomState::new(), clock)
+    /// As [`new`](Self::new).
+    pub fn with_clock<C>(quota: impl Into<Classes>, capacity: usize, clock: C) -> KeyedLimiter<K, RandomState, C> {
+        KeyedLimiter::with_hasher_and_clock(quota, capacity, RandomState::new(), clock)
     }
 }
 
