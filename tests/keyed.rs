@@ -1,7 +1,7 @@
 //! The keyed limiter, seen from outside: one caller at a time.
 
-use std::hash::{BuildHasher, Hasher};
-use std::time::Duration;
+use core::hash::{BuildHasher, Hasher};
+use core::time::Duration;
 use tollgate::keyed::{Class, Classes};
 use tollgate::{Clock, Denied, KeyedError, KeyedLimiter, ManualClock, Nanos, Quota};
 
@@ -181,7 +181,7 @@ fn forgetting_is_no_way_out_of_debt() {
     assert!(limiter.try_acquire(&1).is_ok());
     assert!(!limiter.forget(&1));
     assert!(limiter.try_acquire(&1).is_err());
-    clock.advance(SECOND - Duration::from_nanos(1));
+    clock.advance(SECOND.checked_sub(Duration::from_nanos(1)).unwrap());
     assert!(!limiter.forget(&1));
     clock.advance(Duration::from_nanos(1));
     assert!(limiter.forget(&1));
@@ -324,6 +324,7 @@ fn a_slip_at_construction_panics_with_its_name() {
 fn the_memory_is_what_the_documentation_says() {
     for capacity in [1_000_usize, 12_345, 1_000_000] {
         let limiter = KeyedLimiter::<u64>::new(Quota::per_second(1), capacity);
+        #[allow(clippy::cast_precision_loss)] // small numbers
         let per_key = limiter.bytes() as f64 / capacity as f64;
         assert!((25.6..26.0).contains(&per_key), "{per_key} bytes per key of {capacity}");
     }

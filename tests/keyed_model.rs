@@ -1,9 +1,9 @@
 //! The keyed limiter against a map of exact buckets, one for each key.
 
+use core::time::Duration;
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
-use std::time::Duration;
 use tollgate::{Denied, KeyedLimiter, ManualClock, Nanos, Quota};
 
 type Limiter = KeyedLimiter<u64, BuildHasherDefault<DefaultHasher>, ManualClock>;

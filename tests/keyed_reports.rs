@@ -1,10 +1,10 @@
 //! Faults that users of other rate limiters have met with many keys: M1 to M5 of the field reports.
 
+use core::cell::Cell;
+use core::net::IpAddr;
+use core::time::Duration;
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::hash::{BuildHasherDefault, DefaultHasher};
-use std::net::IpAddr;
-use std::time::Duration;
 use tollgate::{ClientKey, Clock, Denied, KeyedLimiter, ManualClock, Nanos, Quota};
 
 /// Counts what the running thread allocates.
