@@ -1,9 +1,10 @@
 //! The keyed limiter against a map of exact buckets, one for each key.
 
+use core::hash::BuildHasherDefault;
 use core::time::Duration;
 use proptest::prelude::*;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::hash::DefaultHasher;
 use tollgate::{Denied, KeyedLimiter, ManualClock, Nanos, Quota};
 
 type Limiter = KeyedLimiter<u64, BuildHasherDefault<DefaultHasher>, ManualClock>;
@@ -109,7 +110,7 @@ proptest! {
     #[test]
     fn every_key_is_exact(quota in quotas(), steps in steps()) {
         let clock = ManualClock::new();
-        let limiter = Limiter::with_hasher_and_clock(quota, 12, Default::default(), clock.clone());
+        let limiter = Limiter::with_hasher_and_clock(quota, 12, BuildHasherDefault::default(), clock.clone());
         let mut models: HashMap<u64, Exact> = HashMap::new();
         let mut now = Nanos::ZERO;
         for step in steps {
@@ -153,7 +154,7 @@ proptest! {
         skew in 0..1_000_000u64,
         calls in prop::collection::vec((0..60u64, 1..6u64, any::<bool>(), 0..30u32, any::<u64>()), 1..600),
     ) {
-        let limiter = Limiter::with_hasher_and_clock(quota, 1, Default::default(), ManualClock::new());
+        let limiter = Limiter::with_hasher_and_clock(quota, 1, BuildHasherDefault::default(), ManualClock::new());
         let mut admitted: HashMap<u64, Vec<(Nanos, u64)>> = HashMap::new();
         let mut time = Nanos(skew);
         for (key, n, behind, bits, by) in calls {

@@ -81,7 +81,7 @@ mod tests {
         (Gcra::new(quota), (packed, packed.fresh()), Window::try_new(quota).unwrap(), counter)
     }
 
-    fn a_cost_of_nothing_writes_nothing(algorithm: impl Algorithm, fresh: u64) {
+    fn a_cost_of_nothing_writes_nothing(algorithm: &impl Algorithm, fresh: u64) {
         let used = algorithm.acquire(fresh, 3, Nanos::from_secs(1)).unwrap();
         for word in [fresh, used] {
             for now in [Nanos::ZERO, Nanos::from_secs(1), Nanos::from_secs(1_000)] {
@@ -90,7 +90,7 @@ mod tests {
         }
     }
 
-    fn without_a_limit_nothing_is_written(algorithm: impl Algorithm, fresh: u64) {
+    fn without_a_limit_nothing_is_written(algorithm: &impl Algorithm, fresh: u64) {
         assert_eq!((algorithm.quota(), algorithm.max_cost()), (Quota::UNLIMITED, u64::MAX));
         for now in [Nanos::ZERO, Nanos::from_secs(1), Nanos::MAX] {
             for n in [1, 2, u64::MAX] {
@@ -102,7 +102,7 @@ mod tests {
         }
     }
 
-    fn all_is_denied(algorithm: impl Algorithm, fresh: u64) {
+    fn all_is_denied(algorithm: &impl Algorithm, fresh: u64) {
         assert_eq!((algorithm.quota(), algorithm.max_cost()), (Quota::DENY_ALL, 0));
         for now in [Nanos::ZERO, Nanos::MAX] {
             assert_eq!(algorithm.acquire(fresh, 0, now), Ok(fresh));
@@ -111,7 +111,7 @@ mod tests {
         }
     }
 
-    fn holds_what_it_should(bucket: impl Bucket) {
+    fn holds_what_it_should(bucket: &impl Bucket) {
         let now = Nanos::from_secs(100);
         for tokens in 0..=10 {
             assert_eq!(bucket.available(bucket.holding(tokens, now), now), tokens);
@@ -122,24 +122,24 @@ mod tests {
     #[test]
     fn what_costs_nothing_leaves_the_word_as_it_is() {
         let (gcra, (packed, full), window, counter) = all(Quota::per_second(10));
-        a_cost_of_nothing_writes_nothing(gcra, 0);
-        a_cost_of_nothing_writes_nothing(packed, full);
-        a_cost_of_nothing_writes_nothing(window, 0);
-        a_cost_of_nothing_writes_nothing(counter, 0);
+        a_cost_of_nothing_writes_nothing(&gcra, 0);
+        a_cost_of_nothing_writes_nothing(&packed, full);
+        a_cost_of_nothing_writes_nothing(&window, 0);
+        a_cost_of_nothing_writes_nothing(&counter, 0);
     }
 
     #[test]
     fn the_extreme_quotas_have_no_state() {
         let (gcra, (packed, full), window, counter) = all(Quota::UNLIMITED);
-        without_a_limit_nothing_is_written(gcra, 0);
-        without_a_limit_nothing_is_written(packed, full);
-        without_a_limit_nothing_is_written(window, 0);
-        without_a_limit_nothing_is_written(counter, 0);
+        without_a_limit_nothing_is_written(&gcra, 0);
+        without_a_limit_nothing_is_written(&packed, full);
+        without_a_limit_nothing_is_written(&window, 0);
+        without_a_limit_nothing_is_written(&counter, 0);
         let (gcra, (packed, full), window, counter) = all(Quota::DENY_ALL);
-        all_is_denied(gcra, 0);
-        all_is_denied(packed, full);
-        all_is_denied(window, 0);
-        all_is_denied(counter, 0);
+        all_is_denied(&gcra, 0);
+        all_is_denied(&packed, full);
+        all_is_denied(&window, 0);
+        all_is_denied(&counter, 0);
     }
 
     #[test]
@@ -154,8 +154,8 @@ mod tests {
     #[test]
     fn buckets_hold_what_they_start_with() {
         let (gcra, (packed, _), window, _) = all(Quota::per_second(10));
-        holds_what_it_should(gcra);
-        holds_what_it_should(packed);
-        holds_what_it_should(window);
+        holds_what_it_should(&gcra);
+        holds_what_it_should(&packed);
+        holds_what_it_should(&window);
     }
 }
