@@ -33,6 +33,7 @@
 //! where the limits are.
 #![no_std]
 #![forbid(unsafe_code)]
+#![warn(clippy::std_instead_of_core, clippy::alloc_instead_of_core)]
 
 extern crate alloc;
 #[cfg(feature = "std")]
