@@ -8,6 +8,7 @@ pub mod clock;
 pub mod contention;
 pub mod engine;
 pub mod instructions;
+pub mod keyed;
 pub mod latency;
 pub mod load;
 pub mod markdown;

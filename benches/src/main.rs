@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 use tollgate_bench::plan::Options;
-use tollgate_bench::{accuracy, clock, contention, instructions, latency, record, replay, report};
+use tollgate_bench::{accuracy, clock, contention, instructions, keyed, latency, record, replay, report};
 
 /// Compares rate limiters. Without a command: `contention`, for less than 30 seconds.
 #[derive(Debug, Parser)]
@@ -25,6 +25,7 @@ enum Command {
     Clock(Options),
     /// Machine instructions for each call, held against what is recorded; needs valgrind
     Instructions(instructions::Options),
+    Keyed(keyed::Options),
     Accuracy(accuracy::Args),
     Replay(replay::Args),
     /// Measures everything and keeps it in a folder under results/
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         Command::Latency(options) => latency::command(&options),
         Command::Clock(options) => clock::command(&options),
         Command::Instructions(options) => instructions::command(&options),
+        Command::Keyed(options) => keyed::command(&options),
         Command::Accuracy(args) => accuracy::run(&args).map_err(|error| error.to_string()),
         Command::Replay(args) => replay::run(&args).map_err(|error| error.to_string()),
         Command::Record(options) => record::command(&options),
