@@ -7,14 +7,19 @@ use crate::row::Row;
 use crate::stats::ratio;
 
 /// The blocks that can be spliced into a README, by name.
-pub const BLOCKS: [(&str, Block); 4] =
-    [("headline", headline), ("contention", contention), ("latency", latency), ("clock", clock)];
+pub const BLOCKS: [(&str, Block); 5] = [
+    ("headline", headline),
+    ("contention", contention),
+    ("latency", latency),
+    ("keyed", crate::keyed::markdown::keyed),
+    ("clock", clock),
+];
 
 /// From the rows of a folder to a table.
 pub type Block = fn(&[Row]) -> String;
 
 /// A table whose first `names` columns are names and whose other columns are figures.
-fn table(names: usize, head: Vec<String>, rows: impl IntoIterator<Item = Vec<String>>) -> String {
+pub(crate) fn table(names: usize, head: Vec<String>, rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let rule = (0..head.len()).map(|column| if column < names { "---" } else { "--:" }.into()).collect();
     let lines = [head, rule].into_iter().chain(rows);
     lines.map(|cells| format!("| {} |\n", cells.join(" | "))).collect::<Vec<_>>().concat()
@@ -120,7 +125,7 @@ pub fn clock(rows: &[Row]) -> String {
     format!("Nanoseconds of one reading.\n\n{}", table(2, head, lines))
 }
 
-fn of(bench: &str, rows: &[Row]) -> Vec<Row> {
+pub(crate) fn of(bench: &str, rows: &[Row]) -> Vec<Row> {
     rows.iter().filter(|row| row.bench == bench).cloned().collect()
 }
 
@@ -135,7 +140,7 @@ fn oversubscribed(rows: &[Row], threads: usize) -> bool {
     rows.iter().any(|row| row.threads == threads && row.oversubscribed)
 }
 
-fn plural(threads: usize) -> String {
+pub(crate) fn plural(threads: usize) -> String {
     if threads == 1 { "1 thread".into() } else { format!("{threads} threads") }
 }
 

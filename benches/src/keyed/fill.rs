@@ -19,12 +19,16 @@ pub fn fill(keys: u32) -> f64 {
 
 #[allow(clippy::cast_precision_loss)] // counts stay far below 2^52
 fn once(keys: u32) -> f64 {
-    let limiter = KeyedLimiter::<u64>::new(quota(Load::Admit), keys as usize);
-    let placed = (0_u64..).take_while(|key| limiter.try_acquire(key).is_ok()).count();
+    let limiter = KeyedLimiter::<u64>::new(quota(Load::Deny), keys as usize);
+    let placed = (0..u64::from(u32::MAX)).take_while(|key| limiter.try_acquire(key).is_ok()).count();
     placed as f64 / (limiter.bytes() as f64 / BYTES_PER_SLOT)
 }
 
 /// The row of a table for so many keys.
+///
+/// # Panics
+///
+/// Never: the engine is in the list.
 pub fn row(keys: u32) -> Row {
     let entry = Entry::named("keyed").expect("it is in the list");
     Row { verified: true, fill: Some(fill(keys)), ..super::row(entry, "admit", "fill", 1, u64::from(keys)) }

@@ -142,7 +142,7 @@ mod tests {
         for entry in ENTRIES {
             let flood = flood(entry, 20_000);
             assert_eq!(flood.pauses.len(), 20_000);
-            let row = row(entry, &[flood.clone()], timer);
+            let row = row(entry, core::slice::from_ref(&flood), timer);
             assert_eq!((row.ops, row.admitted + row.refused.unwrap()), (20_000, 20_000));
             assert!(row.max_ns >= row.p999_ns && row.max_ns > Some(0) && row.pattern.as_deref() == Some("flood"));
             if !entry.bounded {

@@ -1,7 +1,8 @@
 //! [`allocated_by`]: the bytes that a piece of work leaves allocated.
 
+use core::alloc::{GlobalAlloc, Layout};
 use core::cell::Cell;
-use std::alloc::{GlobalAlloc, Layout, System};
+use std::alloc::System;
 
 thread_local! {
     /// What this thread allocates while it is counted, less what it frees. Of its own for each thread, so that nobody pays

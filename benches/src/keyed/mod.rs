@@ -5,6 +5,7 @@ pub mod engine;
 pub mod fill;
 pub mod flood;
 pub mod heap;
+pub mod markdown;
 pub mod options;
 pub mod plot;
 pub mod population;
@@ -37,6 +38,9 @@ use traffic::{Pattern, Traffic};
 /// More keys than these are not measured under a deny load: it needs tables of its own.
 const MOST_DENIED: u32 = 1_000_000;
 
+/// The longest run: a key's tokens must last for all of them.
+const LONGEST: Duration = Duration::from_millis(100);
+
 /// Runs `keyed`: measures, prints tables, writes what was asked for.
 ///
 /// # Errors
@@ -49,7 +53,7 @@ pub fn command(options: &Options) -> Result<(), String> {
     println!(
         "ns/op: one call as its caller sees it, the median of {} on {} cores. Bytes for each key: as asked of the \
          allocator,\nafter one call for each key. The floor: one load and one compare-and-swap on a random line of an \
-         array as large as\nour table, one after the other. Pauses contain one reading of the timer, and whatever the \
+         array as large as\nour table, one after the other; keyed-isolated likewise waits for each call to end. Pauses contain one reading of the timer, and whatever the \
          system did meanwhile: the\nfloor's are those of the machine.",
         repetitions(&timed),
         cores()
@@ -168,7 +172,7 @@ impl Run<'_> {
                     break 'rounds;
                 }
                 let (_, traffic) = traffic.iter().find(|(of, _)| *of == pattern).expect("drawn above");
-                let length = pace.length();
+                let length = pace.length().min(LONGEST);
                 for place in rotated(populations.len(), round) {
                     let population = &populations[place];
                     progress.set_message(format!("{load} {pattern}, {keys} keys: {}", population.entry.name));

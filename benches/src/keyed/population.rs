@@ -31,8 +31,8 @@ impl core::fmt::Debug for Population {
 
 /// The quota that makes a load. All engines get the same one.
 ///
-/// - admit: 1 per second, burst 1e9. One key has more tokens than all measurements together take, and is in debt from its
-///   first call to the end, so that no engine may forget it.
+/// - admit: 1 each 30 seconds, burst 1e8 (95 years' worth, about the most there can be). One key has more tokens than all
+///   measurements together take, and is in debt for 30 seconds from each call, so that tables stay as full as they are.
 /// - deny: 1 per hour. The first call of each key takes its only token.
 ///
 /// # Panics
@@ -40,7 +40,7 @@ impl core::fmt::Debug for Population {
 /// There is no mixed load here.
 pub fn quota(load: Load) -> Quota {
     match load {
-        Load::Admit => Quota::per_second(1).with_burst(1_000_000_000),
+        Load::Admit => Quota::per(1, Duration::from_secs(30)).with_burst(100_000_000),
         Load::Deny => Quota::per(1, Duration::from_hours(1)),
         Load::Mixed => panic!("keyed engines are measured on admit and deny loads"),
     }

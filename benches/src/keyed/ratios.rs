@@ -33,7 +33,7 @@ pub const COMPARISONS: &[Comparison] = &[
         other: "keyed-foldhash",
         clock: "",
     },
-    Comparison { name: "floor : keyed with foldhash", engine: "floor-line", other: "keyed-foldhash", clock: "" },
+    Comparison { name: "floor : an isolated call, foldhash", engine: "floor-line", other: "keyed-isolated", clock: "" },
 ];
 
 impl Comparison {

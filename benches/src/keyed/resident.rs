@@ -26,7 +26,7 @@ mod tests {
     #[test]
     fn memory_that_is_touched_is_resident() {
         let before = resident().unwrap();
-        let touched = std::hint::black_box(vec![1_u8; 64 << 20]);
+        let touched = core::hint::black_box(vec![1_u8; 64 << 20]);
         assert!(resident().unwrap() >= before + (48 << 20));
         drop(touched);
     }

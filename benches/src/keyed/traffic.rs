@@ -100,7 +100,7 @@ mod tests {
     #[allow(clippy::cast_precision_loss)] // counts
     fn zipf_keys_come_as_often_as_the_formula_says() {
         let counts = counts(Pattern::Zipf, 1_000);
-        for k in [1, 2, 10, 100] {
+        for k in [1_u32, 2, 10, 100] {
             let share = (1.0 + 1.0 / f64::from(k)).ln() / 1_001_f64.ln();
             let seen = counts[k as usize - 1] as f64 / LENGTH as f64;
             assert!((seen / share - 1.0).abs() < 0.1, "key {k}: {seen} instead of {share}");

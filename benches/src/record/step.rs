@@ -6,7 +6,7 @@ use crate::plan::{Options, Plan, cores};
 use crate::plot::Plot;
 use crate::registry::ENTRIES;
 use crate::row::Row;
-use crate::{clock, latency};
+use crate::{clock, keyed, latency};
 use core::num::NonZeroUsize;
 
 /// One file of figures.
@@ -26,18 +26,24 @@ pub struct Step {
 pub const STEPS: &[Step] = &[
     Step {
         name: "contention",
-        share: 0.7,
+        share: 0.4,
         measure: |seconds| Ok(contention::measure(&Plan::new(&options(seconds, 5, &Load::ALL), ENTRIES, &doubling())?)),
         plot: Some(contention::plot::plot),
     },
     Step {
         name: "latency",
-        share: 0.25,
+        share: 0.15,
         measure: |seconds| {
             let options = options(seconds, 3, &[Load::Admit, Load::Deny]);
             Ok(latency::measure(&Plan::new(&options, ENTRIES, &[1, 2, cores()])?))
         },
         plot: Some(latency::plot::plot),
+    },
+    Step {
+        name: "keyed",
+        share: 0.4, // for the timed runs; building tables and floods come on top
+        measure: |seconds| keyed::measure(&keyed::Options::rough(seconds)),
+        plot: Some(keyed::plot::plot),
     },
     Step {
         name: "clock",

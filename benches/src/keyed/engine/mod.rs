@@ -3,6 +3,7 @@
 pub mod batch;
 pub mod floor;
 pub mod governor;
+pub mod isolated;
 pub mod mutex_map;
 pub mod ours;
 pub mod rate_net;
@@ -115,6 +116,7 @@ pub const ENTRIES: &[Entry] = &[
     Entry::of::<ours::Keyed<Sip>>("keyed"),
     Entry::of::<ours::Keyed<Fold>>("keyed-foldhash"),
     Entry::of::<batch::Batch<Fold>>("keyed-batch-16"),
+    Entry::of::<isolated::Isolated<Fold>>("keyed-isolated"),
     Entry::of::<governor::Governor<Sip>>("governor-keyed"),
     Entry::of::<governor::Governor<Fold>>("governor-keyed-foldhash"),
     Entry::of::<rate_net::RateNet<SystemClock>>("rate-net-keyed"),

@@ -14,11 +14,14 @@ use tollgate::{Clock, QuantaClock, Quota};
 /// Locks: many more than the threads measured here.
 const SHARDS: usize = 64;
 
+/// One map under its lock, in cache lines of its own.
+type Shard = CachePadded<Mutex<HashMap<u64, u64>>>;
+
 /// As [`MutexMap`](super::mutex_map::MutexMap), with a map and a lock for each part of the keys. The key is hashed for its
 /// part, and again by the map, which a caller of the standard library's map cannot avoid.
 #[derive(Debug)]
 pub struct ShardedMap {
-    shards: Box<[CachePadded<Mutex<HashMap<u64, u64>>>]>,
+    shards: Box<[Shard]>,
     hasher: RandomState,
     algorithm: Gcra,
 }
