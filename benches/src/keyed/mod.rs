@@ -53,8 +53,8 @@ pub fn command(options: &Options) -> Result<(), String> {
     println!(
         "ns/op: one call as its caller sees it, the median of {} on {} cores. Bytes for each key: as asked of the \
          allocator,\nafter one call for each key. The floor: one load and one compare-and-swap on a random line of an \
-         array as large as\nour table, one after the other; keyed-isolated likewise waits for each call to end. Pauses contain one reading of the timer, and whatever the \
-         system did meanwhile: the\nfloor's are those of the machine.",
+         array as large as\nour table, one after the other; keyed-isolated likewise waits for each call to end. Pauses \
+         contain one reading of\nthe timer, and whatever the system did meanwhile: the floor's are those of the machine.",
         repetitions(&timed),
         cores()
     );
