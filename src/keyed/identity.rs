@@ -95,3 +95,47 @@ const fn within(number: u32, limit: u32) -> u32 {
 const fn low(wide: u64) -> u32 {
     wide as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers as they are, numbers of which only the upper bits differ, and thoroughly mixed ones.
+    fn hashes() -> impl Iterator<Item = u64> {
+        (0..100_000_u64).flat_map(|i| [i, i << 40, i.wrapping_mul(0xD129_0FFA_5C6E_F0B5).rotate_left(29)])
+    }
+
+    #[test]
+    fn the_lines_of_a_key_are_three() {
+        for lines in [3, 4, 5, 1_000, 1_001, u32::MAX] {
+            for key in hashes().step_by(7).map(Identity::new) {
+                let [first, second, third] = [0, 1, 2].map(|candidate| key.line(candidate, lines));
+                assert!(first != second && second != third && third != first, "{key:?} in {lines}");
+                assert!([first, second, third].iter().all(|&line| line < lines as usize));
+            }
+        }
+    }
+
+    #[test]
+    fn a_tag_and_its_line_tell_the_key() {
+        // Keys that agree in the tag and in one line agree in all lines.
+        let lines = 7;
+        let mut first_lines = std::collections::HashMap::new();
+        for key in hashes().map(Identity::new) {
+            for candidate in 0..CANDIDATES {
+                let place = (key.tag(candidate), key.line(candidate, lines));
+                assert_eq!(*first_lines.entry(place).or_insert(key.line(0, lines)), key.line(0, lines));
+                assert_ne!(key.tag(candidate), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn even_numbers_as_they_are_spread_over_the_lines() {
+        for candidate in 0..CANDIDATES {
+            let mut count = [0; 100];
+            (0..100_000).for_each(|i| count[Identity::new(i).line(candidate, 100)] += 1);
+            assert!(count.iter().all(|count| (700..1_300).contains(count)), "{count:?}");
+        }
+    }
+}

@@ -192,7 +192,7 @@ impl Step<'_> {
     /// Rule 2c.
     fn draw(&mut self, n: u64, me: &Thread) {
         let q = self.world.batch;
-        let most = if self.broken(Broken::NoCap) { n + q } else { n + q - me.seen };
+        let most = if self.broken(Broken::NoCap) { n + q } else { (n + q).wrapping_sub(me.seen) };
         let (last, now) = (self.state.memory.last(V), Nanos(me.reading));
         let drawn = self.available(last, me.reading).min(most);
         if drawn >= n {
@@ -337,7 +337,7 @@ impl Step<'_> {
                 self.go(self.updated(own, self.last(own).finish(0).0), At::PutBack(own), |me| me.handle = false);
             }
             At::PutBack(own) => {
-                let memory = self.updated(own, self.last(own).0 + me.held * Word::ONE);
+                let memory = self.updated(own, self.last(own).0.wrapping_add(me.held * Word::ONE));
                 self.go(memory, At::Count, |me| me.held = 0);
             }
             At::Start if !me.handle => self.denied(self.state.memory.clone()),
