@@ -100,20 +100,29 @@ fn spending_goes_on_beside_a_refill() {
 }
 
 #[test]
-fn three_want_the_last_credit() {
+fn two_want_the_last_credit() {
     let world = World { central: 2, rate: 2, ..World::SMALL };
-    let threads: [(_, &[_]); 3] = [(0, &[Acquire(1)]), (0, &[Acquire(1)]), (0, &[Acquire(1), Acquire(1)])];
-    Model { world, before: FILL, preemptions: 2, ..model("last credit", threads) }
+    let threads: [(_, &[_]); 2] = [(0, &[Acquire(1)]), (0, &[Acquire(1), Acquire(1)])];
+    Model { world, before: FILL, ..model("last credit", threads) }
         .holds()
         .fails("tokens lost or made", "undo", Rules { no_undo: false, ..Rules::ALL })
         .fails("tokens lost or made", "debts paid", Rules { negative_is_none: false, ..Rules::ALL });
 }
 
 #[test]
+fn three_share_a_slot() {
+    let threads: [(_, &[_]); 3] = [(0, &[Acquire(1)]), (0, &[Acquire(1)]), (0, &[Acquire(1)])];
+    Model { before: FILL, preemptions: 2, ..model("three", threads) }.holds();
+}
+
+#[test]
 fn the_central_word_leaves_room_for_credits() {
-    Model { before: FILL, ..model("whole burst", [(0, &[Acquire(1)]), (0, &[AcquireAt(4), AcquireAt(1)])]) }
-        .holds()
-        .fails(OVER, "no reserve", Rules { reserve: false, ..Rules::ALL });
+    let threads: [(_, &[_]); 2] = [(0, &[Acquire(1), Acquire(1)]), (0, &[AcquireAt(4), AcquireAt(1)])];
+    Model { before: FILL, ..model("whole burst", threads) }.holds().fails(
+        OVER,
+        "no reserve",
+        Rules { reserve: false, ..Rules::ALL },
+    );
 }
 
 #[test]
@@ -128,10 +137,16 @@ fn a_cost_comes_from_one_place() {
 
 #[test]
 fn what_was_drawn_is_not_put_back() {
-    model("cancelled", [(0, &[Acquire(1), Acquire(2)]), (0, &[Tick(1), AcquireAt(4)])])
-        .holds()
-        .fails(OVER, "put into the slot", Rules { cancel: Cancel::ToSlot, ..Rules::ALL })
-        .fails(OVER, "put back to V", Rules { cancel: Cancel::ToCentral, ..Rules::ALL });
+    model("cancelled", [(0, &[Acquire(1), Acquire(2)]), (0, &[Tick(1), AcquireAt(4)])]).holds().fails(
+        OVER,
+        "put into the slot",
+        Rules { cancel: Cancel::ToSlot, ..Rules::ALL },
+    );
+    model("cancelled at V", [(0, &[Acquire(3)]), (0, &[Tick(1), AcquireAt(4), AcquireAt(4)])]).holds().fails(
+        OVER,
+        "put back to V",
+        Rules { cancel: Cancel::ToCentral, ..Rules::ALL },
+    );
 }
 
 #[test]
@@ -156,12 +171,9 @@ fn a_thief_races_a_refiller() {
 fn handles_hold_and_give_back() {
     let world = World { handles: 1, ..World::SMALL };
     let before = &[Acquire(1), Claim, Acquire(1), Release, Tick(1)];
-    let threads: [(_, &[_]); 3] = [
-        (0, &[Claim, Release]),
-        (0, &[Claim, Acquire(1), Acquire(1)]),
-        (0, &[Tick(1), Acquire(1), AcquireAt(4), Acquire(1)]),
-    ];
-    Model { world, before, preemptions: 2, ..model("handles", threads) }.holds().fails(
+    let threads: [(_, &[_]); 2] =
+        [(0, &[Claim, Release, Acquire(1), AcquireAt(4), Acquire(1)]), (0, &[Claim, Acquire(1), Tick(1), Acquire(1)])];
+    Model { world, before, ..model("handles", threads) }.holds().fails(
         OVER,
         "slot freed first",
         Rules { given_back_first: false, ..Rules::ALL },
@@ -189,6 +201,6 @@ fn calls_on_a_reading_keep_to_it() {
 fn a_slow_clock_costs_what_it_is_behind() {
     let world = World { rate: 1, skew: 1, ..World::SMALL };
     let threads: [(_, &[_]); 2] =
-        [(0, &[FallBehind, Acquire(1), Acquire(1)]), (0, &[Acquire(1), Tick(4), Acquire(1), Acquire(1), AcquireAt(4)])];
-    Model { world, ..model("skew", threads) }.holds();
+        [(0, &[FallBehind, Acquire(1)]), (0, &[Acquire(1), Tick(4), Acquire(1), Acquire(1), AcquireAt(4)])];
+    Model { world, preemptions: 2, ..model("skew", threads) }.holds();
 }
