@@ -65,6 +65,8 @@ pub struct Row {
     pub keys: Option<u64>,
     /// Bytes of memory for each live key.
     pub bytes_per_key: Option<f64>,
+    /// Writes to memory that callers share, for each 1000 operations.
+    pub writes_per_1000: Option<f64>,
 }
 
 impl Row {
