@@ -25,6 +25,7 @@ mod explore;
 pub mod keyed;
 mod sequential;
 pub mod sync;
+pub mod window_log;
 
 pub use bound::assert_bounded;
 pub use explore::{explore, must_fail};
