@@ -33,6 +33,7 @@
 //! where the limits are.
 #![no_std]
 #![forbid(unsafe_code)]
+#![warn(clippy::std_instead_of_core, clippy::alloc_instead_of_core)]
 
 extern crate alloc;
 #[cfg(feature = "std")]
@@ -74,11 +75,6 @@ pub use rate_limit::RateLimit;
 pub use sharded::{Handle, ShardedTokenBucket};
 pub use timeline::Hint;
 pub use window_log::SlidingWindowLog;
-
-/// The pure steps over a sharded limiter's slots, for model checks.
-#[cfg(feature = "testing")]
-#[doc(hidden)]
-pub use sharded::Word as SlotWord;
 
 /// What model checks need to steer.
 #[cfg(all(loom, feature = "loom"))]

@@ -295,6 +295,19 @@ mod tests {
         }
     }
 
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
+
+        /// One more does not fit.
+        #[test]
+        fn the_limits_that_errors_name_are_the_last_that_fit((tokens, period, _) in rates()) {
+            let most = most_tokens(period);
+            prop_assert!(fits(most, period, 1, SHORT) && (most == u64::MAX || !fits(most + 1, period, 1, SHORT)));
+            let largest = largest_burst(tokens, period);
+            prop_assert!(fits(tokens, period, largest, SHORT) && !fits(tokens, period, largest + 1, SHORT));
+        }
+    }
+
     #[test]
     fn instants_around_every_multiple_of_an_awkward_period_are_exact() {
         for period in [3, 7, 1_000_000_007, LONGEST - 1, LONGEST, (1 << 61) + 1] {

@@ -108,8 +108,8 @@ fn with_refunds_no_more_than_the_limit_is_ever_held() {
 fn over_time_exactly_what_falls_due_passes() {
     for kind in [Kind::TokenBucket, Kind::PackedTokenBucket, Kind::FixedWindow, Kind::SlidingWindowLog] {
         for (quota, step, ticks) in [
-            (Quota::per(7, Duration::from_micros(1)), 1_000, 3_000_u64),
-            (Quota::per(3, Duration::from_secs(9)), 9_000_000_000, 3_000),
+            (Quota::per(7, Duration::from_micros(1)), 1_000, 1_000_u64),
+            (Quota::per(3, Duration::from_secs(9)), 9_000_000_000, 1_000),
         ] {
             let (clock, done) = (ManualClock::new(), AtomicBool::new(false));
             let limiter = kind.limiter(quota, &clock).unwrap();
@@ -144,8 +144,11 @@ fn recorded(limiter: &dyn Subject, clock: &ManualClock, step: u64, turns: u64) -
                 clock.advance(Duration::from_nanos(step * (noise % 5)));
             }
             let at = clock.now().saturating_sub(Duration::from_nanos(3 * thread * step));
-            if noise.is_multiple_of(16) {
-                thread::yield_now();
+            // Held up for a moment, or for a turn of the scheduler.
+            match noise % 512 {
+                0 => thread::yield_now(),
+                1..32 => (0..noise % 1_000).for_each(|_| core::hint::spin_loop()),
+                _ => {}
             }
             let cost = 1 + noise % 3;
             if limiter.try_acquire_n_at(cost, at).is_ok() {

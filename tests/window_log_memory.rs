@@ -1,8 +1,9 @@
 //! What a sliding window log allocates: 8 bytes for each unit, a fixed part, and nothing after construction.
 
+use core::alloc::{GlobalAlloc, Layout};
+use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::alloc::System;
 use tollgate::{ManualClock, Quota, SlidingWindowLog};
 
 /// Counts what is allocated and not freed, and how often.

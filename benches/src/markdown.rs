@@ -11,7 +11,7 @@ pub const BLOCKS: [(&str, Block); 6] = [
     ("headline", headline),
     ("contention", contention),
     ("latency", latency),
-    ("keyed", keyed),
+    ("keyed", crate::keyed::markdown::keyed),
     ("writes", writes),
     ("clock", clock),
 ];
@@ -20,7 +20,7 @@ pub const BLOCKS: [(&str, Block); 6] = [
 pub type Block = fn(&[Row]) -> String;
 
 /// A table whose first `names` columns are names and whose other columns are figures.
-fn table(names: usize, head: Vec<String>, rows: impl IntoIterator<Item = Vec<String>>) -> String {
+pub(crate) fn table(names: usize, head: Vec<String>, rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let rule = (0..head.len()).map(|column| if column < names { "---" } else { "--:" }.into()).collect();
     let lines = [head, rule].into_iter().chain(rows);
     lines.map(|cells| format!("| {} |\n", cells.join(" | "))).collect::<Vec<_>>().concat()
@@ -112,49 +112,6 @@ pub fn latency(rows: &[Row]) -> String {
     tables.join("\n")
 }
 
-/// Keyed limiters: a table for each load and number of threads, throughput for each number of keys, and its ratios; and
-/// the memory of each key.
-pub fn keyed(rows: &[Row]) -> String {
-    let memory = of("memory", rows);
-    let rows = of("keyed", rows);
-    let sizes = sizes(&rows);
-    let mut tables = Vec::new();
-    for load in Load::ALL {
-        for count in threads(&rows) {
-            let case = |row: &&Row| row.load == load.name() && row.threads == count;
-            let case: Vec<_> = rows.iter().filter(case).collect();
-            let mut engines: Vec<_> = case.iter().filter(|row| row.keys == sizes.last().copied()).collect();
-            if engines.is_empty() {
-                continue;
-            }
-            engines.sort_by(|a, b| b.mops.total_cmp(&a.mops));
-            let lines = engines.into_iter().map(|engine| {
-                let figure = |&size: &u64| {
-                    let same = |row: &&&Row| (&row.engine, &row.clock) == (&engine.engine, &engine.clock);
-                    case.iter().filter(same).find(|row| row.keys == Some(size))
-                };
-                let figures = sizes.iter().map(|size| figure(size).map_or("-".into(), |row| with_ratios(row, &rows)));
-                strings([&engine.engine, &engine.clock]).into_iter().chain(figures).collect()
-            });
-            let head = strings(["limiter", "clock"]).into_iter().chain(sizes.iter().map(|size| format!("{size} keys")));
-            let title = format!("**{load}, {}**, Mops/s (x mutex-std, x best peer)", plural(count));
-            tables.push(format!("{title}\n\n{}", table(2, head.collect(), lines)));
-        }
-    }
-    let sizes = self::sizes(&memory);
-    if !memory.is_empty() {
-        let lines = memory.iter().filter(|row| row.keys == sizes.first().copied()).map(|engine| {
-            let figure = |&size: &u64| memory.iter().find(|row| row.engine == engine.engine && row.keys == Some(size));
-            let bytes = |size| figure(size).and_then(|row| row.bytes_per_key);
-            let bytes = sizes.iter().map(|size| bytes(size).map_or("-".into(), |bytes| format!("{bytes:.1}")));
-            strings([&engine.engine]).into_iter().chain(bytes).collect()
-        });
-        let head = strings(["limiter"]).into_iter().chain(sizes.iter().map(|size| format!("{size} keys")));
-        tables.push(format!("Bytes of memory for each key\n\n{}", table(1, head.collect(), lines)));
-    }
-    tables.join("\n")
-}
-
 /// Writes to shared memory, the fewest first.
 pub fn writes(rows: &[Row]) -> String {
     let rows = of("writes", rows);
@@ -185,7 +142,7 @@ pub fn clock(rows: &[Row]) -> String {
     format!("Nanoseconds of one reading.\n\n{}", table(2, head, lines))
 }
 
-fn of(bench: &str, rows: &[Row]) -> Vec<Row> {
+pub(crate) fn of(bench: &str, rows: &[Row]) -> Vec<Row> {
     rows.iter().filter(|row| row.bench == bench).cloned().collect()
 }
 
@@ -196,18 +153,11 @@ fn threads(rows: &[Row]) -> Vec<usize> {
     threads
 }
 
-fn sizes(rows: &[Row]) -> Vec<u64> {
-    let mut sizes: Vec<_> = rows.iter().filter_map(|row| row.keys).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    sizes
-}
-
 fn oversubscribed(rows: &[Row], threads: usize) -> bool {
     rows.iter().any(|row| row.threads == threads && row.oversubscribed)
 }
 
-fn plural(threads: usize) -> String {
+pub(crate) fn plural(threads: usize) -> String {
     if threads == 1 { "1 thread".into() } else { format!("{threads} threads") }
 }
 
@@ -273,24 +223,6 @@ mod tests {
         );
         assert!(text.contains("| floor-rmw | none | 300.0 | 150.0 | 75.0 |"), "{text}");
         assert!(text.contains("**deny**") && !text.contains("**mixed**"));
-    }
-
-    #[test]
-    fn keyed_limiters_are_compared_on_as_many_keys() {
-        let keyed = |engine: &str, keys, mops| Row {
-            bench: "keyed".into(),
-            keys: Some(keys),
-            ..row(engine, "quanta", "admit", 2, mops)
-        };
-        let memory = Row { bench: "memory".into(), bytes_per_key: Some(28.8), ..keyed("keyed", 50, 0.0) };
-        let rows = [keyed("keyed", 10, 9.0), keyed("governor", 10, 6.0), keyed("keyed", 20, 4.0), memory];
-        let text = super::keyed(&rows);
-        assert!(
-            text.contains("**admit, 2 threads**") && text.contains("| limiter | clock | 10 keys | 20 keys |"),
-            "{text}"
-        );
-        assert!(text.contains("| keyed | quanta | 9.0 (-, 1.50) | 4.0 (-, -) |"), "{text}");
-        assert!(text.contains("| limiter | 50 keys |") && text.contains("| keyed | 28.8 |"), "{text}");
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub struct Options {
     /// Only engines on these clocks: quanta, std, none
     #[arg(long, value_delimiter = ',')]
     pub clock: Vec<String>,
-    /// Thread counts [default: 1,2,4,16; elsewhere than in contention 1 and 2]
+    /// Thread counts [default: 1,2,4,16; for latency 1 and 2]
     #[arg(long, value_delimiter = ',')]
     pub threads: Vec<NonZeroUsize>,
     /// Only these loads [default: admit and deny]
@@ -66,7 +66,6 @@ impl Cell {
             threads: self.threads,
             oversubscribed: self.threads > cores(),
             clock: self.entry.clock.into(),
-            keys: self.entry.keys,
             ..Row::default()
         }
     }

@@ -40,8 +40,6 @@ pub struct Entry {
     pub clock: &'static str,
     /// Its part in the comparison.
     pub kind: Kind,
-    /// How many keys it keeps limits for, if it does.
-    pub keys: Option<u64>,
     /// Measures its throughput once.
     pub contention: fn(&Pool, Slice) -> Sample,
     /// Measures its latencies once.
@@ -60,7 +58,6 @@ impl Entry {
             version: E::VERSION,
             clock: E::CLOCK,
             kind: E::KIND,
-            keys: E::KEYS,
             contention: slice::measure::<E>,
             latency: sample::measure::<E>,
             single: single::time::<E>,

@@ -65,6 +65,16 @@ pub struct Row {
     pub keys: Option<u64>,
     /// Bytes of memory for each live key.
     pub bytes_per_key: Option<f64>,
+    /// How calls are spread over the keys: `uniform`, `zipf`, `hot`; or `flood`, `fill`.
+    pub pattern: Option<String>,
+    /// What keys are hashed with.
+    pub hasher: Option<String>,
+    /// Calls refused for want of a place, though their key had tokens.
+    pub refused: Option<u64>,
+    /// The part of the slots in use at the first refusal for want of a place.
+    pub fill: Option<f64>,
+    /// How much the memory that the system gives to the process grew meanwhile, in bytes.
+    pub resident_growth: Option<u64>,
     /// Writes to memory that callers share, for each 1000 operations.
     pub writes_per_1000: Option<f64>,
 }

@@ -73,6 +73,27 @@ fn latencies_and_clocks_go_to_files_of_the_same_form() {
 }
 
 #[test]
+fn limits_by_key_go_to_a_table_a_file_and_a_plot() {
+    let place = Place::new("keyed");
+    let arguments = ["keyed", "--keys", "1e2,1e3", "--seconds", "0.1", "--repetitions", "1", "--flood", "1000"];
+    let output =
+        place.run(&[&arguments[..], &["--engine", "keyed,floor-line,governor-keyed", "--csv", "k.csv"]].concat());
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for part in ["admit, zipf keys, 2 threads", "allocated bytes", "how many times as fast", "a flood of 1000", "slots"]
+    {
+        assert!(printed.contains(part), "{part} is missing: {printed}");
+    }
+    let figures = lines(&place.path("k.csv"));
+    assert!(figures[0].starts_with(HEADER) && figures[0].contains("pattern,hasher"), "{}", figures[0]);
+    // Three floods; for each size and engine three patterns admitted and one denied, with one and two threads; two fills.
+    assert_eq!(figures.len(), 1 + 3 + 2 * 3 * (3 + 1) * 2 + 2);
+    assert!(figures[1..].iter().all(|line| line.starts_with("keyed,") && line.split(',').nth(12) == Some("true")));
+    assert!(std::fs::read_to_string(place.path("target/keyed.svg")).unwrap().contains("bytes/key"));
+    assert!(!place.run(&["keyed", "--engine", "keyd"]).status.success());
+}
+
+#[test]
 fn what_is_not_known_is_an_error_that_says_what_is() {
     let place = Place::new("unknown");
     let output = place.run(&["--engine", "guvernor"]);

@@ -169,6 +169,27 @@ fn what_does_not_fit_is_left_out_of_all() {
 }
 
 #[test]
+fn a_table_for_all_keys_refuses_newcomers_once_it_is_full() {
+    let lines: Vec<_> = (0..200).map(|key| format!("0,k{key}")).collect();
+    let content = lines.join("\n");
+    let options = ["--limit", "5", "--algorithm", "token-bucket,keyed", "--capacity", "20", "--csv", "rows.csv"];
+    let text = stdout(&replay("table", content.as_bytes(), &options));
+    assert!(text.contains("keyed has room for 20 keys in debt at once"), "{text}");
+    assert_eq!(cells(&text, "token-bucket")[1..3], ["200", "0"]);
+    let row = cells(&text, "keyed  ");
+    let [admitted, denied] = [1, 2].map(|cell: usize| row[cell].parse::<u32>().unwrap());
+    assert!(admitted >= 20 && denied > 100 && admitted + denied == 200, "{text}");
+    assert_eq!(row.last(), Some(&row[2]), "all of the refused were refused a place: {text}");
+    let rows = fs::read_to_string(folder("table").join("rows.csv")).unwrap();
+    let row = rows.lines().find(|row| row.contains(",keyed,")).unwrap();
+    assert!(row.ends_with(&format!(",{denied},20")), "{rows}");
+
+    let output = replay("no-table", b"0,a\n", &["--algorithm", "keyed", "--capacity", "0"]);
+    assert!(stderr(&output).contains("keyed cannot hold this limit"), "{}", stderr(&output));
+    assert!(!stdout(&replay("roomy", b"0,a\n", &["--algorithm", "packed"])).contains("room"));
+}
+
+#[test]
 fn rows_for_machines() {
     let output = replay("rows", small_log().as_bytes(), &["--limit", "30", "--csv", "rows.csv"]);
     assert!(output.status.success());

@@ -10,6 +10,7 @@
 //! is moved there under a name that says what it broke.
 
 mod input;
+mod keyed;
 mod limiter;
 mod log;
 #[allow(dead_code)] // what the harness asks of it beside the lines
@@ -18,12 +19,15 @@ mod log;
 mod parse;
 mod quota;
 mod replay_line;
+mod sharded;
 #[path = "../../tests/subject/mod.rs"]
 mod subject;
 
+pub use keyed::keyed_limiter;
 pub use log::sliding_window_log;
 pub use quota::quota;
 pub use replay_line::replay_line;
+pub use sharded::sharded_token_bucket;
 
 use subject::Kind;
 
@@ -39,6 +43,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("sliding_window_counter", sliding_window_counter),
     ("sliding_window_log", sliding_window_log),
     ("replay_line", replay_line),
+    ("sharded_token_bucket", sharded_token_bucket),
+    ("keyed_limiter", keyed_limiter),
 ];
 
 /// The token bucket against its model, step by step.

@@ -114,6 +114,18 @@ mod tests {
         let fields = try_new::<1>(SECOND, u64::MAX >> 30).unwrap();
         assert_eq!(fields.position(LASTING), LASTING.0 / SECOND);
         assert_eq!(fields.position(Nanos::MAX), u64::MAX >> 34);
+        // As many positions as nanoseconds leave two bits for each of two counts.
+        let fields = try_new::<2>(1, 3).unwrap();
+        assert_eq!(fields.position(Nanos::MAX), u64::MAX >> 4);
+    }
+
+    #[test]
+    fn a_position_has_a_bit_even_if_it_hardly_ever_moves() {
+        let twenty_years = 20 * 365 * 86_400 * SECOND;
+        let largest = (1 << 31) - 1;
+        assert!(try_new::<2>(twenty_years, largest).is_ok());
+        let error = try_new::<2>(twenty_years, largest + 1).unwrap_err();
+        assert_eq!(error, QuotaError::LimitTooLarge { largest });
     }
 
     #[test]

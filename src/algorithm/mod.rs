@@ -69,3 +69,93 @@ mod sealed {
     /// Keeps [`Algorithm`](super::Algorithm) to this crate.
     pub trait Sealed {}
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An algorithm for `quota`, with the word of a limiter that has seen nothing.
+    fn all(quota: Quota) -> (Gcra, (Packed, u64), Window, SlidingCounter) {
+        let packed = Packed::try_new(quota).unwrap();
+        let counter = SlidingCounter::try_new(quota).unwrap();
+        (Gcra::new(quota), (packed, packed.fresh()), Window::try_new(quota).unwrap(), counter)
+    }
+
+    fn a_cost_of_nothing_writes_nothing(algorithm: &impl Algorithm, fresh: u64) {
+        let used = algorithm.acquire(fresh, 3, Nanos::from_secs(1)).unwrap();
+        for word in [fresh, used] {
+            for now in [Nanos::ZERO, Nanos::from_secs(1), Nanos::from_secs(1_000)] {
+                assert_eq!(algorithm.acquire(word, 0, now), Ok(word));
+            }
+        }
+    }
+
+    fn without_a_limit_nothing_is_written(algorithm: &impl Algorithm, fresh: u64) {
+        assert_eq!((algorithm.quota(), algorithm.max_cost()), (Quota::UNLIMITED, u64::MAX));
+        for now in [Nanos::ZERO, Nanos::from_secs(1), Nanos::MAX] {
+            for n in [1, 2, u64::MAX] {
+                assert_eq!(algorithm.acquire(fresh, n, now), Ok(fresh));
+                assert_eq!(algorithm.refund(fresh, n, now), fresh);
+            }
+            assert_eq!(algorithm.available(fresh, now), u64::MAX);
+            assert_eq!(algorithm.reset_after(fresh, now), Duration::ZERO);
+        }
+    }
+
+    fn all_is_denied(algorithm: &impl Algorithm, fresh: u64) {
+        assert_eq!((algorithm.quota(), algorithm.max_cost()), (Quota::DENY_ALL, 0));
+        for now in [Nanos::ZERO, Nanos::MAX] {
+            assert_eq!(algorithm.acquire(fresh, 0, now), Ok(fresh));
+            assert_eq!(algorithm.acquire(fresh, 1, now), Err(Denied::ExceedsBurst { cost: 1, max_cost: 0 }));
+            assert_eq!((algorithm.available(fresh, now), algorithm.reset_after(fresh, now)), (0, Duration::ZERO));
+        }
+    }
+
+    fn holds_what_it_should(bucket: &impl Bucket) {
+        let now = Nanos::from_secs(100);
+        for tokens in 0..=10 {
+            assert_eq!(bucket.available(bucket.holding(tokens, now), now), tokens);
+        }
+        assert_eq!(bucket.available(bucket.holding(u64::MAX, now), now), 10);
+    }
+
+    #[test]
+    fn what_costs_nothing_leaves_the_word_as_it_is() {
+        let (gcra, (packed, full), window, counter) = all(Quota::per_second(10));
+        a_cost_of_nothing_writes_nothing(&gcra, 0);
+        a_cost_of_nothing_writes_nothing(&packed, full);
+        a_cost_of_nothing_writes_nothing(&window, 0);
+        a_cost_of_nothing_writes_nothing(&counter, 0);
+    }
+
+    #[test]
+    fn the_extreme_quotas_have_no_state() {
+        let (gcra, (packed, full), window, counter) = all(Quota::UNLIMITED);
+        without_a_limit_nothing_is_written(&gcra, 0);
+        without_a_limit_nothing_is_written(&packed, full);
+        without_a_limit_nothing_is_written(&window, 0);
+        without_a_limit_nothing_is_written(&counter, 0);
+        let (gcra, (packed, full), window, counter) = all(Quota::DENY_ALL);
+        all_is_denied(&gcra, 0);
+        all_is_denied(&packed, full);
+        all_is_denied(&window, 0);
+        all_is_denied(&counter, 0);
+    }
+
+    #[test]
+    fn the_quota_comes_back_as_it_was() {
+        let quota = Quota::per(7, Duration::from_millis(300)).with_burst(20);
+        let (gcra, (packed, _), window, counter) = all(quota);
+        assert_eq!((gcra.quota(), packed.quota()), (quota, quota));
+        // For windows, the limit is the burst.
+        assert_eq!((window.quota(), counter.quota()), (quota.with_burst(7), quota.with_burst(7)));
+    }
+
+    #[test]
+    fn buckets_hold_what_they_start_with() {
+        let (gcra, (packed, _), window, _) = all(Quota::per_second(10));
+        holds_what_it_should(&gcra);
+        holds_what_it_should(&packed);
+        holds_what_it_should(&window);
+    }
+}

@@ -108,7 +108,7 @@ impl Algorithm for Packed {
 
     fn reset_after(&self, word: u64, now: Nanos) -> Duration {
         let View { stamp, tokens, spendable } = self.view(word, now);
-        if self.0.timeline.is_free() || spendable == self.0.limit() {
+        if spendable == self.0.limit() {
             return Duration::ZERO;
         }
         self.0.timeline.hint(stamp + (self.0.limit() - tokens), now).retry_after()

@@ -2,7 +2,7 @@
 
 use super::class::Class;
 use super::identity::Identity;
-use super::line::Glance;
+use super::line::SLOTS;
 use super::table::Call;
 use crate::clock::Clock;
 use crate::decision::Denied;
@@ -61,13 +61,13 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> Class<'_, K, S, C> {
                 loaded += 1;
             }
             let batch = &batch[..loaded];
-            let mut glances = [Glance::default(); BATCH];
+            let mut glances = [SLOTS; BATCH];
             for (glance, &key) in glances.iter_mut().zip(batch) {
                 *glance = table.line(key, 0).glance(key.tag(0));
             }
             let now = self.limiter.within(self.limiter.clock().now());
             for ((decision, &key), glance) in decisions.iter_mut().zip(batch).zip(glances) {
-                *decision = table.acquire(&Call { key, pace: self.pace, cost, now }, glance);
+                *decision = table.acquire_at(glance, &Call { key, pace: self.pace, cost, now });
                 admitted += usize::from(decision.is_ok());
             }
             if loaded < decisions.len() {

@@ -2,7 +2,6 @@
 
 use super::limiter::KeyedLimiter;
 use super::pace::Pace;
-use super::table::Call;
 use crate::clock::Clock;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
@@ -98,11 +97,11 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         if cost == 0 {
             return Ok(());
         }
+        // In this order: reading a time stamp counter takes a while, in which what does not wait for it goes on.
         let key = self.limiter.identity(key);
-        // The clock is read while the line is on its way.
-        let glance = self.limiter.table().line(key, 0).glance(key.tag(0));
+        let line = self.limiter.table().line(key, 0);
         let now = self.limiter.within(now());
-        self.limiter.table().acquire(&Call { key, pace: self.pace, cost, now }, glance)
+        self.limiter.table().acquire(line, self.pace, key, cost, now)
     }
 }
 

@@ -15,6 +15,10 @@ const THIRD: u32 = 0xBB67_AE85;
 
 /// A key as the table knows it: 30 bits of fingerprint, and its first line.
 ///
+/// ```text
+/// LAYOUT   | the upper bits choose the first line | fingerprint: bits 2 to 31 | 2 bits to spare |
+/// ```
+///
 /// The other lines are those at two distances that depend on the fingerprint alone, and a slot's tag tells the
 /// fingerprint and which of the key's lines this is. Two keys that are found under the same tag in the same line
 /// therefore have the same first line, and all three lines, in common: to the table they are one key, wherever they
@@ -23,51 +27,59 @@ const THIRD: u32 = 0xBB67_AE85;
 /// Among `n` live keys in `m` lines, about `n * n / (m * 2^31)` pairs do: one pair among a million keys and 400 000 lines
 /// once in 860 tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Identity {
-    line: u32,
-    fingerprint: u32,
-}
+pub(super) struct Identity(u64);
 
 impl Identity {
     /// Any value, to fill an array with.
-    pub(super) const NONE: Self = Self { line: 0, fingerprint: 0 };
+    pub(super) const NONE: Self = Self(0);
 
-    /// The identity of a key of this hash in a table of `lines` lines.
+    /// The identity of a key of this hash.
     #[inline]
-    #[allow(clippy::cast_possible_truncation)] // both halves are used
-    pub(super) const fn new(hash: u64, lines: u32) -> Self {
-        // The upper and the lower half of a product: spreads hashes whose bits are not all alike, such as a number as is.
-        let product = hash as u128 * GOLDEN as u128;
-        let mixed = (product >> 64) as u64 ^ product as u64;
-        Self { line: within(low(mixed >> 32), lines), fingerprint: low(mixed) >> 2 }
+    pub(super) const fn new(hash: u64) -> Self {
+        // The product spreads hashes of which only the lower bits differ, such as a number as is, over the upper bits.
+        Self(hash.wrapping_mul(GOLDEN))
     }
 
-    /// The number of the key's line `candidate`, of 0 to 2; the three are different.
+    /// The number of the key's line `candidate`, of 0 to 2, in a table of `lines` lines; the three are different.
     #[inline]
     pub(super) const fn line(self, candidate: usize, lines: u32) -> usize {
+        let first = high(self.0, lines) as usize;
         let distance = match candidate {
-            0 => return self.line as usize,
+            0 => return first,
             1 => self.second(lines),
             _ => {
-                let third = 1 + within((self.fingerprint << 2).wrapping_mul(THIRD), lines - 2);
+                let third = 1 + within(self.fingerprint().wrapping_mul(THIRD), lines - 2);
                 third + (third >= self.second(lines)) as u32
             }
         };
-        let line = self.line as usize + distance as usize;
+        let line = first + distance as usize;
         if line < lines as usize { line } else { line - lines as usize }
     }
 
     /// How far the second line is from the first: at least 1, less than `lines`.
     #[inline]
     const fn second(self, lines: u32) -> u32 {
-        1 + within((self.fingerprint << 2).wrapping_mul(SECOND), lines - 1)
+        1 + within(self.fingerprint().wrapping_mul(SECOND), lines - 1)
+    }
+
+    /// The fingerprint, in the upper 30 of 32 bits.
+    #[inline]
+    const fn fingerprint(self) -> u32 {
+        low(self.0) & !3
     }
 
     /// The tag of the key's slots in its line `candidate`; never 0.
     #[inline]
     pub(super) const fn tag(self, candidate: usize) -> u32 {
-        self.fingerprint << 2 | (low(candidate as u64) + 1)
+        self.fingerprint() | (low(candidate as u64) + 1)
     }
+}
+
+/// A number evenly spread over all 64 bits, scaled to less than `limit`.
+#[inline]
+#[allow(clippy::cast_possible_truncation)] // less than `limit`
+const fn high(number: u64, limit: u32) -> u32 {
+    ((number as u128 * limit as u128) >> 64) as u32
 }
 
 /// A number evenly spread over all 32 bits, scaled to less than `limit` (D. Lemire, "Fast random integer generation in an
@@ -82,4 +94,48 @@ const fn within(number: u32, limit: u32) -> u32 {
 #[allow(clippy::cast_possible_truncation)] // the point of it
 const fn low(wide: u64) -> u32 {
     wide as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers as they are, numbers of which only the upper bits differ, and thoroughly mixed ones.
+    fn hashes() -> impl Iterator<Item = u64> {
+        (0..100_000_u64).flat_map(|i| [i, i << 40, i.wrapping_mul(0xD129_0FFA_5C6E_F0B5).rotate_left(29)])
+    }
+
+    #[test]
+    fn the_lines_of_a_key_are_three() {
+        for lines in [3, 4, 5, 1_000, 1_001, u32::MAX] {
+            for key in hashes().step_by(7).map(Identity::new) {
+                let [first, second, third] = [0, 1, 2].map(|candidate| key.line(candidate, lines));
+                assert!(first != second && second != third && third != first, "{key:?} in {lines}");
+                assert!([first, second, third].iter().all(|&line| line < lines as usize));
+            }
+        }
+    }
+
+    #[test]
+    fn a_tag_and_its_line_tell_the_key() {
+        // Keys that agree in the tag and in one line agree in all lines.
+        let lines = 7;
+        let mut first_lines = std::collections::HashMap::new();
+        for key in hashes().map(Identity::new) {
+            for candidate in 0..CANDIDATES {
+                let place = (key.tag(candidate), key.line(candidate, lines));
+                assert_eq!(*first_lines.entry(place).or_insert(key.line(0, lines)), key.line(0, lines));
+                assert_ne!(key.tag(candidate), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn even_numbers_as_they_are_spread_over_the_lines() {
+        for candidate in 0..CANDIDATES {
+            let mut count = [0; 100];
+            (0..100_000).for_each(|i| count[Identity::new(i).line(candidate, 100)] += 1);
+            assert!(count.iter().all(|count| (700..1_300).contains(count)), "{count:?}");
+        }
+    }
 }

@@ -316,7 +316,7 @@ impl<K: ?Sized, S: BuildHasher, C> KeyedLimiter<K, S, C> {
     /// A key as the table knows it.
     #[inline]
     pub(super) fn identity<Q: Hash + ?Sized>(&self, key: &Q) -> Identity {
-        Identity::new(self.hasher.hash_one(key), self.table.count())
+        Identity::new(self.hasher.hash_one(key))
     }
 
     /// Takes `n` tokens of `key` as of `now`, or none: the primitive under every other form. No clock is read.

@@ -81,6 +81,6 @@ pub use limiter::KeyedLimiter;
 /// The lines of a key of this hash, for model checks that need keys to meet.
 #[cfg(all(loom, feature = "loom"))]
 pub(crate) fn lines_of_key(hash: u64, lines: u32) -> [usize; identity::CANDIDATES] {
-    let key = identity::Identity::new(hash, lines);
+    let key = identity::Identity::new(hash);
     core::array::from_fn(|candidate| key.line(candidate, lines))
 }

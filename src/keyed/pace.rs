@@ -85,25 +85,40 @@ impl Pace {
     pub(super) fn cost(&self, n: u64) -> Result<u64, Denied> {
         match n.checked_mul(self.unit) {
             Some(cost) if cost <= self.burst => Ok(cost),
-            _ => Err(Denied::ExceedsBurst { cost: n, max_cost: self.quota.burst() }),
+            _ => Err(self.exceeds(n)),
         }
     }
 
-    /// When a bucket that is full at `full_at` will be full again after a charge of `cost` at `now`; `cost` is at least 1.
-    ///
-    /// # Errors
-    ///
-    /// [`Denied::TryAfter`] if the bucket has less.
+    #[cold]
+    const fn exceeds(&self, n: u64) -> Denied {
+        Denied::ExceedsBurst { cost: n, max_cost: self.quota.burst() }
+    }
+
+    /// When a bucket that is full at `full_at` will be full again after a charge of `cost` at `now`; `None` if the bucket
+    /// has less. `cost` is at least 1.
     #[inline]
-    pub(super) fn charge(&self, full_at: u64, cost: u64, now: Nanos) -> Result<u64, Denied> {
+    pub(super) const fn charge(&self, full_at: u64, cost: u64, now: Nanos) -> Option<u64> {
+        if self.is_whole() {
+            return self.charge_whole(full_at, cost, now);
+        }
         let due = self.due(now.0);
         let spent = if full_at > now.0 { self.position(full_at) } else { due } + cost;
-        if spent <= due + self.burst {
-            Ok(self.instant(spent))
-        } else {
-            // More than the burst has been spent: the subtraction cannot wrap.
-            Err(Denied::TryAfter(self.due.hint(spent - self.burst, now)))
-        }
+        if spent <= due + self.burst { Some(self.instant(spent)) } else { None }
+    }
+
+    /// [`charge`](Self::charge) where a unit is a nanosecond.
+    #[inline]
+    pub(super) const fn charge_whole(&self, full_at: u64, cost: u64, now: Nanos) -> Option<u64> {
+        let spent = if full_at > now.0 { full_at } else { now.0 } + cost;
+        if spent <= now.0 + self.burst { Some(spent) } else { None }
+    }
+
+    /// Why [`charge`](Self::charge) with the same arguments gave nothing, and when it would.
+    pub(super) const fn refusal(&self, full_at: u64, cost: u64, now: Nanos) -> Denied {
+        // The first position at which the charge fits: full_at is later than now, and what it stands at, with the cost, is
+        // above the burst.
+        let due = (self.position(full_at) + cost).saturating_sub(self.burst);
+        Denied::TryAfter(self.due.hint(due, now))
     }
 
     /// When a key nobody knows yet will be full, if that could have been at `start` had it been full from the beginning.
@@ -128,9 +143,10 @@ impl Pace {
         Status {
             limit: self.quota.burst(),
             remaining: (due + self.burst).saturating_sub(spent) / self.unit,
-            retry_after: match self.cost(1).and_then(|cost| self.charge(full_at, cost, now)) {
-                Ok(_) => Some(Duration::ZERO),
-                Err(denied) => denied.retry_after(),
+            retry_after: match self.cost(1) {
+                Ok(cost) if self.charge(full_at, cost, now).is_some() => Some(Duration::ZERO),
+                Ok(cost) => self.refusal(full_at, cost, now).retry_after(),
+                Err(_) => None,
             },
             reset_after: Duration::from_nanos(full_at - now.0),
         }
@@ -142,7 +158,7 @@ impl Pace {
 
     /// Whether a unit is a nanosecond.
     #[inline]
-    const fn is_whole(&self) -> bool {
+    pub(super) const fn is_whole(&self) -> bool {
         self.due.tokens() == self.due.period()
     }
 
@@ -171,5 +187,102 @@ impl Pace {
         // The division's remainder, below 2^62: exact, although both products may have wrapped.
         let rest = position.wrapping_mul(self.back.tokens()).wrapping_sub(whole.wrapping_mul(self.back.period()));
         whole + (rest != 0) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// Quotas over the whole range that a pace admits, many of them with a period that is no multiple of the tokens.
+    fn quotas() -> impl Strategy<Value = Quota> {
+        (0..64u32, 0..=62u32, 0..64u32, any::<(u64, u64, u64)>()).prop_filter_map("a pace", |(a, b, c, (x, y, z))| {
+            let period = Duration::from_nanos((y >> (63 - b)).clamp(1, 1 << 62));
+            let quota = Quota::try_new((x >> a).max(1), period, (z >> c).max(1)).ok()?;
+            Pace::try_new(quota).is_ok().then_some(quota)
+        })
+    }
+
+    /// `floor(a * b / c)` and whether there is a remainder, in 192 bits, a bit at a time.
+    fn mul_div(a: u64, b: u128, c: u128) -> (u128, bool) {
+        let (mut quotient, mut rest) = (0, 0);
+        for bit in (0..64).rev() {
+            quotient *= 2;
+            rest *= 2;
+            if a >> bit & 1 == 1 {
+                (quotient, rest) = (quotient + b / c, rest + b % c);
+            }
+            (quotient, rest) = (quotient + rest / c, rest % c);
+        }
+        (quotient, rest > 0)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(5_000))]
+
+        #[test]
+        fn positions_and_instants_are_inverse(quota in quotas(), x: u64, shift in 0..64u32) {
+            let pace = Pace::try_new(quota).unwrap();
+            let (units, period) = (quota.tokens() * pace.unit, quota.period_nanos());
+            for now in [x >> shift, pace.end().0, pace.end().0 - 1].map(|now| now.min(pace.end().0)) {
+                let due = pace.due(now);
+                prop_assert_eq!(mul_div(now, units.into(), period.into()).0, u128::from(due));
+                for position in [due, due + pace.burst] {
+                    let instant = pace.instant(position);
+                    let (floor, rest) = mul_div(position, period.into(), units.into());
+                    prop_assert_eq!(u128::from(instant), floor + u128::from(rest));
+                    prop_assert_eq!(pace.position(instant), position);
+                }
+                // Any instant at all counts as the next position, less than 2 ns later.
+                let next = pace.instant(pace.position(now));
+                prop_assert!(now <= next && next <= now + 1, "{now} {next}");
+            }
+        }
+
+        #[test]
+        fn charges_fit_a_word_to_the_end(quota in quotas(), behind in 0..1_000u64) {
+            let pace = Pace::try_new(quota).unwrap().starting_with(0);
+            let now = Nanos(pace.end().0 - behind);
+            prop_assert!(pace.end() >= LASTING);
+            prop_assert!(pace.charge(now.0, pace.burst, now).is_some_and(|full_at| full_at < Word::LAST));
+            prop_assert!(pace.opening(now.0 + 1) < Word::LAST);
+        }
+
+        #[test]
+        fn a_refusal_says_when(quota in quotas(), x: u64, n: u64, shift in 0..64u32) {
+            let pace = Pace::try_new(quota).unwrap();
+            let now = Nanos((x >> shift).min(LASTING.0));
+            let cost = (n % quota.burst() + 1) * pace.unit;
+            let full_at = pace.charge(0, pace.burst, now).unwrap();
+            prop_assert_eq!(pace.charge(full_at, cost, now), None);
+            let Denied::TryAfter(hint) = pace.refusal(full_at, cost, now) else { panic!("not now") };
+            prop_assert!(pace.charge(full_at, cost, hint.due()).is_some());
+            prop_assert_eq!(pace.charge(full_at, cost, Nanos(hint.due().0 - 1)), None);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        let fast = Quota::per_second(SECOND + 1).with_burst(1);
+        let error = Pace::try_new(fast).unwrap_err();
+        assert_eq!(error, KeyedError::RateTooHigh { most: SECOND, period: Duration::from_secs(1) });
+        assert!(Pace::try_new(Quota::per_second(SECOND)).is_ok());
+
+        let longest = LONGEST_BURST / SECOND;
+        assert!(Pace::try_new(Quota::per_second(1).with_burst(longest)).is_ok());
+        let error = Pace::try_new(Quota::per_second(1).with_burst(longest + 1)).unwrap_err();
+        assert_eq!(error, KeyedError::BurstTooLong { longest: Duration::from_nanos(LONGEST_BURST) });
+    }
+
+    #[test]
+    fn an_instant_of_another_class_counts_against_the_caller() {
+        // Three each ten nanoseconds: a token is three units of 10 / 9 ns.
+        let pace = Pace::try_new(Quota::per(3, Duration::from_nanos(10))).unwrap();
+        assert_eq!([1, 2, 3, 4].map(|position| pace.instant(position)), [2, 3, 4, 5]);
+        assert_eq!([8, 9, 10].map(|position| pace.instant(position)), [9, 10, 12]);
+        assert_eq!([10, 11, 12].map(|instant| pace.position(instant)), [9, 10, 10]);
     }
 }

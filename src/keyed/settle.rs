@@ -19,6 +19,25 @@ struct Place<'a> {
     tag: u32,
 }
 
+/// How long the two free slots of a line that have rested longest have done so, and the first of them.
+#[derive(Clone, Copy, Default)]
+struct Rest<'a> {
+    /// In nanoseconds, and one more; 0 if there is no such slot.
+    first: u64,
+    second: u64,
+    place: Option<Place<'a>>,
+}
+
+impl<'a> Rest<'a> {
+    fn add(&mut self, time: u64, place: Place<'a>) {
+        if time > self.first {
+            *self = Self { first: time, second: self.first, place: Some(place) };
+        } else {
+            self.second = self.second.max(time);
+        }
+    }
+}
+
 /// What a look at all of a key's slots has shown.
 enum Survey<'a> {
     /// The call was decided on the key's open slot.
@@ -69,41 +88,37 @@ impl Table {
 
     /// Looks at all of a key's slots.
     ///
-    /// A newcomer goes to the first of its lines that has two slots free, else to the one that has most; there, to the
-    /// slot that has been free for longest.
+    /// A newcomer goes to the first of its lines with two free slots that have rested at least half as long as those of
+    /// any other, so that most keys live in their first line, but not at the price of another that will come back;
+    /// where no line has two free slots, to any that is free. In that line, it takes the slot that has rested longest.
     fn survey(&self, call: &Call<'_>) -> Survey<'_> {
-        let mut best: Option<(usize, Place<'_>)> = None;
+        let mut rests = [Rest::default(); CANDIDATES];
         let mut until = u64::MAX;
-        for candidate in 0..CANDIDATES {
-            let (mut free, mut oldest) = (0, None::<Place<'_>>);
+        for (candidate, rest) in rests.iter_mut().enumerate() {
             for (number, slot, tag) in self.places(call, candidate) {
                 let (word, seen) = slot.read();
+                let place = Place { number, slot, word, tag };
                 if seen == tag {
                     if let Some(decision) = Self::charge(slot, tag, call) {
                         return Survey::Decided(decision);
                     }
                     if word.is_tentative() {
-                        return Survey::Tentative(Place { number, slot, word, tag });
+                        return Survey::Tentative(place);
                     }
                 }
-                if word.is_free(call.now.0) {
-                    free += 1;
-                    if oldest.is_none_or(|oldest| word < oldest.word) {
-                        oldest = Some(Place { number, slot, word, tag });
-                    }
-                } else if word.is_open() {
-                    until = until.min(word.instant());
+                match word.rested(call.now.0) {
+                    Some(time) => rest.add(time, place),
+                    None if word.is_open() => until = until.min(word.instant()),
+                    None => {}
                 }
-            }
-            if let Some(oldest) = oldest
-                && best.is_none_or(|(most, _)| most < free.min(2))
-            {
-                best = Some((free.min(2), oldest));
             }
         }
-        match best {
-            Some((_, place)) => Survey::Free(place),
-            // If every slot is being claimed just now: at once.
+        let longest = rests.iter().map(|rest| rest.second).max().unwrap_or(0);
+        let ample = rests.iter().find(|rest| longest > 0 && 2 * rest.second >= longest);
+        let any = rests.iter().rev().max_by_key(|rest| rest.first);
+        match ample.or(any).and_then(|rest| rest.place) {
+            Some(place) => Survey::Free(place),
+            // Where every slot is being claimed just now: at once.
             None => Survey::Full(if until == u64::MAX { call.now.0 } else { until }),
         }
     }
@@ -147,19 +162,17 @@ impl Table {
             }
         }
         let start = call.pace.opening(self.horizon().get().max(call.now.0));
-        match call.pace.charge(start, call.cost, call.now) {
-            Ok(full_at) => mine.slot.step(mine.word, mine.word.committed(full_at)).then_some(Ok(())),
-            Err(denied) => {
-                let settled = if call.pace.starts_short() {
-                    // The key is known from now on, and its bucket fills: what the refusal says comes true.
-                    mine.slot.step(mine.word, mine.word.committed(start))
-                } else if owner {
-                    mine.slot.step(mine.word, mine.word.vacated())
-                } else {
-                    mine.slot.word() == mine.word
-                };
-                settled.then_some(Err(denied))
-            }
+        if let Some(full_at) = call.pace.charge(start, call.cost, call.now) {
+            return mine.slot.step(mine.word, mine.word.committed(full_at)).then_some(Ok(()));
         }
+        let settled = if call.pace.starts_short() {
+            // The key is known from now on, and its bucket fills: what the refusal says comes true.
+            mine.slot.step(mine.word, mine.word.committed(start))
+        } else if owner {
+            mine.slot.step(mine.word, mine.word.vacated())
+        } else {
+            mine.slot.word() == mine.word
+        };
+        settled.then(|| Err(call.pace.refusal(start, call.cost, call.now)))
     }
 }

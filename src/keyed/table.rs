@@ -2,7 +2,7 @@
 
 use super::error::KeyedError;
 use super::identity::{CANDIDATES, FEWEST_LINES, Identity, MOST_LINES};
-use super::line::{Glance, Line, SLOTS, Slot};
+use super::line::{Line, SLOTS, Slot};
 use super::pace::Pace;
 use super::word::Word;
 use crate::decision::Denied;
@@ -69,49 +69,79 @@ impl Table {
         &self.lines[key.line(candidate, self.count())]
     }
 
-    /// Decides a call, after a glance at the key's first line: charges the key's bucket, which it opens if there is none.
-    #[inline]
-    pub(super) fn acquire(&self, call: &Call<'_>, glance: Glance) -> Result<(), Denied> {
-        match Self::charge_in(self.line(call.key, 0), glance, call.key.tag(0), call) {
-            Some(decision) => decision,
-            None => self.acquire_elsewhere(call),
+    /// Decides a call: charges the key's bucket, which it opens if there is none. `line` is the key's first.
+    ///
+    /// Nearly always, a unit is a nanosecond, the key lives in its first line, and nobody else is charging it just now.
+    /// This function does that and no more; others take over where it is otherwise.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // what a call would store for it must reach memory before the CAS can
+    pub(super) fn acquire(&self, line: &Line, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
+        let tag = key.tag(0);
+        if !pace.is_whole() {
+            return self.acquire_between_instants(pace, key, cost, now);
         }
+        if charge_once(line, line.glance(tag), tag, |full_at| pace.charge_whole(full_at, cost, now)) {
+            return Ok(());
+        }
+        self.acquire_in_second(pace, key, cost, now)
     }
 
-    /// Decides a call of a key that does not live in its first line.
+    /// As [`acquire`](Self::acquire), after a glance at the key's first line.
     #[inline]
-    fn acquire_elsewhere(&self, call: &Call<'_>) -> Result<(), Denied> {
-        for candidate in 1..CANDIDATES {
+    pub(super) fn acquire_at(&self, glance: usize, call: &Call<'_>) -> Result<(), Denied> {
+        let Call { key, pace, cost, now } = *call;
+        if charge_once(self.line(key, 0), glance, key.tag(0), |full_at| pace.charge(full_at, cost, now)) {
+            return Ok(());
+        }
+        self.acquire_in_second(pace, key, cost, now)
+    }
+
+    /// As [`acquire`](Self::acquire), for any unit.
+    #[inline(never)]
+    fn acquire_between_instants(&self, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
+        self.acquire_at(self.line(key, 0).glance(key.tag(0)), &Call { key, pace, cost, now })
+    }
+
+    /// As [`acquire`](Self::acquire), but for the key's second line.
+    #[inline(never)]
+    fn acquire_in_second(&self, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
+        let (line, tag) = (self.line(key, 1), key.tag(1));
+        if charge_once(line, line.glance(tag), tag, |full_at| pace.charge(full_at, cost, now)) {
+            return Ok(());
+        }
+        self.acquire_anywhere(&Call { key, pace, cost, now })
+    }
+
+    /// Decides a call wherever the key lives, and whatever others do meanwhile.
+    #[inline(never)]
+    fn acquire_anywhere(&self, call: &Call<'_>) -> Result<(), Denied> {
+        for candidate in 0..CANDIDATES {
             let (line, tag) = (self.line(call.key, candidate), call.key.tag(candidate));
-            if let Some(decision) = Self::charge_in(line, line.glance(tag), tag, call) {
-                return decision;
+            for slot in line.slots() {
+                if let Some(decision) = Self::charge(slot, tag, call) {
+                    return decision;
+                }
             }
         }
         self.insert(call)
     }
 
-    #[inline]
-    fn charge_in(line: &Line, glance: Glance, tag: u32, call: &Call<'_>) -> Option<Result<(), Denied>> {
-        glance.slots().find_map(|i| Self::charge(line.slot(i), tag, call))
-    }
-
     /// Decides a call on a slot that may be the key's; `None` if it is not, or is not open (rules 2 and 3).
-    #[inline]
     pub(super) fn charge(slot: Slot<'_>, tag: u32, call: &Call<'_>) -> Option<Result<(), Denied>> {
         let mut backoff = Backoff::new();
         // PROGRESS: lock-free. The CAS fails, or the word of a refusal changes, only if another call made a step.
         loop {
             let word = slot.find(tag).filter(|word| word.is_open())?;
             match call.pace.charge(word.instant(), call.cost, call.now) {
-                Ok(full_at) => {
+                Some(full_at) => {
                     if slot.step(word, word.charged(full_at)) {
                         return Some(Ok(()));
                     }
                     backoff.spin();
                 }
-                Err(denied) => {
+                None => {
                     if slot.word() == word {
-                        return Some(Err(denied));
+                        return Some(Err(call.pace.refusal(word.instant(), call.cost, call.now)));
                     }
                 }
             }
@@ -122,10 +152,7 @@ impl Table {
     pub(super) fn find(&self, key: Identity) -> Option<(Slot<'_>, Word)> {
         (0..CANDIDATES).find_map(|candidate| {
             let (line, tag) = (self.line(key, candidate), key.tag(candidate));
-            line.glance(tag).slots().find_map(|i| {
-                let word = line.slot(i).find(tag).filter(|word| word.is_open())?;
-                Some((line.slot(i), word))
-            })
+            line.slots().find_map(|slot| Some((slot, slot.find(tag).filter(|word| word.is_open())?)))
         })
     }
 
@@ -149,6 +176,19 @@ impl Table {
     pub(super) fn horizon(&self) -> &Horizon {
         &self.horizon
     }
+}
+
+/// One attempt at rules 2 and 3, on the slot of a glance; whether it has charged the key.
+#[inline]
+fn charge_once(line: &Line, glance: usize, tag: u32, charge: impl FnOnce(u64) -> Option<u64>) -> bool {
+    if let Some(slot) = line.get(glance)
+        && let Some(word) = slot.find(tag)
+        && word.is_open()
+        && let Some(full_at) = charge(word.instant())
+    {
+        return slot.step(word, word.charged(full_at));
+    }
+    false
 }
 
 /// The instant up to which lives of keys may have ended (rules 4, 7 and 8).

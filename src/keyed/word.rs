@@ -67,6 +67,12 @@ impl Word {
         }
     }
 
+    /// For how long the slot has been free at `now`, and 1 ns more; `None` if it is not. A vacant slot: since ever.
+    pub(crate) const fn rested(self, now: u64) -> Option<u64> {
+        let since = if self.is_open() { self.instant() } else { 0 };
+        if self.is_free(now) { Some(now - since + 1) } else { None }
+    }
+
     /// Rule 3: `Open(p)` is full again at `instant`, which is later than `p`.
     #[inline]
     pub(crate) const fn charged(self, instant: u64) -> Self {
@@ -134,6 +140,8 @@ mod tests {
         let open = Word::new(100, State::Open);
         assert!(!open.is_free(99) && open.is_free(100));
         assert!(Word::new(100, State::Vacant).is_free(0));
+        assert_eq!([99, 100, 101].map(|now| open.rested(now)), [None, Some(1), Some(2)]);
+        assert_eq!(Word::new(100, State::Vacant).rested(7), Some(8));
         assert!(!Word::new(1, State::Claimed).is_free(100) && !Word::new(1, State::Tentative).is_free(100));
     }
 }

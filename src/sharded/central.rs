@@ -34,10 +34,11 @@ impl Central {
         Self { consumed: StateCell::new(self.gcra.holding(tokens, now)), ..self }
     }
 
-    /// Whether `n` tokens could be drawn at `now`. Writes nothing.
+    /// How many tokens could be drawn at `now`, if at least `n`. Writes nothing.
     #[inline]
-    pub(super) fn look(&self, n: u64, now: Nanos) -> Result<(), Denied> {
-        self.gcra.acquire(self.consumed.load(), n, now).map(|_| ())
+    pub(super) fn look(&self, n: u64, now: Nanos) -> Result<u64, Denied> {
+        let word = self.consumed.load();
+        self.gcra.acquire(word, n, now).map(|_| self.gcra.available(word, now))
     }
 
     /// Draws at least `n` and at most `most` tokens at `now` (rule 2c); returns how many. Lock-free.

@@ -6,6 +6,7 @@ use crate::clock::Clock;
 #[cfg(feature = "std")]
 use crate::clock::DefaultClock;
 use crate::decision::{Denied, Status};
+use crate::nanos::Nanos;
 use crate::quota::Quota;
 use crate::rate_limit::RateLimit;
 use core::cell::Cell;
@@ -94,6 +95,15 @@ impl<C: Clock> Handle<'_, C> {
             return self.bucket.try_acquire_n(n);
         }
         let now = self.bucket.clock.now(); // rule 7: the batch before has long been put away
+        match self.bucket.central.look(n, now) {
+            Ok(_) => self.draw(n, now),
+            Err(denied) => self.bucket.steal_or(n, denied),
+        }
+    }
+
+    /// Draws `n` tokens, and what the handle has room for.
+    #[inline(never)]
+    fn draw(&self, n: u64, now: Nanos) -> Result<(), Denied> {
         let held = self.credits.get();
         match self.bucket.central.draw(n, n + (self.bucket.batch - held), now) {
             Ok(drawn) => {

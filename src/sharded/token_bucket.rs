@@ -308,9 +308,17 @@ impl<C: Clock> ShardedTokenBucket<C> {
         // A reading to look with. It may size a draw of exactly `n`, but no batch (rules 3 and 2).
         let now = self.clock.now();
         match self.central.look(n, now) {
-            Ok(()) => self.draw(n, now),
+            // A few tokens are not worth a refill, which costs another reading and two more writes.
+            Ok(available) if available - n < self.batch / 2 => self.draw_exactly(n, now),
+            Ok(_) => self.draw(n, now),
             Err(denied) => self.steal_or(n, denied),
         }
+    }
+
+    /// Draws `n` tokens from `V` at `now` (rule 3).
+    #[inline(never)]
+    fn draw_exactly(&self, n: u64, now: Nanos) -> Result<(), Denied> {
+        self.try_acquire_n_at(n, now).or_else(|denied| self.steal_or(n, denied))
     }
 
     /// Draws `n` tokens from `V`, and credits for this thread's shard with them unless somebody else is refilling it.
@@ -323,7 +331,7 @@ impl<C: Clock> ShardedTokenBucket<C> {
                 let drawn = self.central.draw(n, n + (self.batch - refill.credits()), now);
                 drawn.map(|drawn| self.put_away(refill, drawn - n))
             }
-            None => self.try_acquire_n_at(n, now), // rule 3
+            None => return self.draw_exactly(n, now),
         };
         drawn.or_else(|denied| self.steal_or(n, denied))
     }

@@ -5,6 +5,9 @@
 
 mod memory;
 mod protocol;
+#[allow(dead_code)] // some of its steps are for the library
+#[path = "../../src/sharded/word.rs"]
+mod word;
 mod world;
 
 use std::collections::HashSet;
@@ -24,19 +27,19 @@ struct Found {
 
 fn search(world: &Scenario<'_>, looked_for: impl Fn(Fault) -> bool) -> Found {
     let mut seen = HashSet::new();
-    let mut stack: Vec<(State, Option<Rc<Path>>)> = vec![(world.start(), None)];
+    let mut open: Vec<(State, Option<Rc<Path>>)> = vec![(world.start(), None)];
     let mut slack = i64::MAX;
-    while let Some((state, path)) = stack.pop() {
+    while let Some((state, path)) = open.pop() {
         slack = slack.min(world.slack(&state));
         if let Some(fault) = world.fault(&state, &looked_for) {
             let mut steps: Vec<_> =
-                std::iter::successors(path.as_ref(), |path| path.1.as_ref()).map(|path| path.0).collect();
+                core::iter::successors(path.as_ref(), |path| path.1.as_ref()).map(|path| path.0).collect();
             steps.reverse();
             return Found { states: seen.len(), slack, fault: Some((fault, steps)) };
         }
         for (event, next) in world.next(&state) {
             if seen.insert(next.clone()) {
-                stack.push((next, Some(Rc::new(Path(event, path.clone())))));
+                open.push((next, Some(Rc::new(Path(event, path.clone())))));
             }
         }
     }

@@ -101,5 +101,5 @@ impl Memory {
 }
 
 fn join(a: View, b: View) -> View {
-    std::array::from_fn(|word| a[word].max(b[word]))
+    core::array::from_fn(|word| a[word].max(b[word]))
 }

@@ -4,9 +4,10 @@
 //! gives up on a value that a load may return.
 
 use crate::memory::Memory;
+use crate::word::Word;
 use crate::world::{At, Broken, Call, DEPOSITS, DRY, SLOTS, Scenario, State, Thread, V};
+use tollgate::Nanos;
 use tollgate::algorithm::Algorithm;
-use tollgate::{Nanos, SlotWord};
 
 /// One thread's next access.
 pub(crate) struct Step<'a> {
@@ -64,8 +65,8 @@ impl Step<'_> {
         memory
     }
 
-    fn last(&self, word: usize) -> SlotWord {
-        SlotWord(self.state.memory.last(word))
+    fn last(&self, word: usize) -> Word {
+        Word(self.state.memory.last(word))
     }
 
     pub(crate) fn take(&mut self, me: &Thread) {
@@ -81,11 +82,10 @@ impl Step<'_> {
                 self.go(memory, At::Draw, |me| (me.reading, me.first, me.seen) = (reading, Some(reading), me.held));
             }
             (Call::Acquire(n) | Call::Spend(n), At::Start) => self.look_at_own(n, own),
-            (Call::Acquire(n), At::TakeOwn) => self.take_from(n, own, now, At::Look),
-            (Call::Spend(n), At::TakeOwn) => self.take_from(n, own, now, At::Look),
+            (Call::Acquire(n) | Call::Spend(n), At::TakeOwn) => self.take_from(n, own, now, At::Look),
             (Call::Spend(_), _) => self.denied(memory),
             (Call::Acquire(_), At::Undo(word)) => {
-                let memory = self.updated(word, self.last(word).0.wrapping_add(SlotWord::ONE));
+                let memory = self.updated(word, self.last(word).0.wrapping_add(Word::ONE));
                 self.go(memory, if word == own { At::Look } else { At::Scan(word + 1) }, |me| me.dry = false);
             }
             (Call::Acquire(_), At::Look) => self.go(memory, At::Central, |me| me.reading = now),
@@ -107,7 +107,7 @@ impl Step<'_> {
             }
             (Call::Acquire(_), At::Reload) => {
                 for (value, memory) in self.loads(own) {
-                    self.go(memory, At::Draw, |me| me.seen = SlotWord(value).credits());
+                    self.go(memory, At::Draw, |me| me.seen = Word(value).credits());
                 }
             }
             (Call::Acquire(n), At::Draw) => self.draw(n, me),
@@ -151,7 +151,7 @@ impl Step<'_> {
     /// Rule 1, first half: a load of the own slot.
     fn look_at_own(&mut self, n: u64, own: usize) {
         for (value, memory) in self.loads(own) {
-            let enough = SlotWord(value).credits() >= n;
+            let enough = Word(value).credits() >= n;
             self.go(memory, if enough { At::TakeOwn } else { At::Look }, |_| {});
         }
     }
@@ -159,7 +159,7 @@ impl Step<'_> {
     /// Rules 1 and 4: takes `n` credits from a slot in which they were seen, as of `instant`; or goes on to `otherwise`.
     fn take_from(&mut self, n: u64, word: usize, instant: u64, otherwise: At) {
         let last = self.last(word);
-        let taken = SlotWord(last.0.wrapping_sub(n * SlotWord::ONE));
+        let taken = Word(last.0.wrapping_sub(n * Word::ONE));
         if last.credits() >= n {
             self.end(self.updated(word, taken.0), n, instant, |_| {});
         } else if n == 1 {
@@ -174,12 +174,12 @@ impl Step<'_> {
     fn begin(&mut self, own: usize) {
         if matches!(self.world.broken, Broken::NoBit | Broken::NoBitButCap) {
             for (value, memory) in self.loads(own) {
-                self.go(memory, At::Clock, |me| me.seen = SlotWord(value).credits());
+                self.go(memory, At::Clock, |me| me.seen = Word(value).credits());
             }
             return;
         }
         for (value, memory) in self.loads(own) {
-            if SlotWord(value).is_refilling() {
+            if Word(value).is_refilling() {
                 self.go(memory, At::Exact, |_| {});
             }
         }
@@ -192,7 +192,7 @@ impl Step<'_> {
     /// Rule 2c.
     fn draw(&mut self, n: u64, me: &Thread) {
         let q = self.world.batch;
-        let most = if self.broken(Broken::NoCap) { n + q } else { n + q - me.seen };
+        let most = if self.broken(Broken::NoCap) { n + q } else { (n + q).wrapping_sub(me.seen) };
         let (last, now) = (self.state.memory.last(V), Nanos(me.reading));
         let drawn = self.available(last, me.reading).min(most);
         if drawn >= n {
@@ -222,7 +222,7 @@ impl Step<'_> {
     fn cancel(&mut self, n: u64, me: &Thread) {
         let own = SLOTS + self.world.threads[self.id].0;
         if self.broken(Broken::CancelledToSlot) {
-            let memory = self.updated(own, self.last(own).0 + n * SlotWord::ONE);
+            let memory = self.updated(own, self.last(own).0 + n * Word::ONE);
             self.go(memory, At::Finish, |me| me.hand -= n);
         } else {
             let value = self.state.memory.last(V) - me.hand * self.world.unit();
@@ -233,15 +233,14 @@ impl Step<'_> {
 
     /// Rule 2d.
     fn finish(&mut self, own: usize, me: &Thread) {
-        let last = self.last(own);
+        let word = self.last(own);
         let (memory, lost) = match self.world.broken {
-            Broken::NoBit => (self.updated(own, last.finish(me.hand).0), 0),
             Broken::NoBitButCap => {
-                let room = me.hand.min(self.world.batch.saturating_sub(last.credits()));
-                (self.updated(own, last.finish(room).0), me.hand - room)
+                let room = me.hand.min(self.world.batch.saturating_sub(word.credits()));
+                (self.updated(own, word.finish(room).0), me.hand - room)
             }
-            Broken::PaidBack => (self.updated(own, (last.0 & !1).wrapping_add(me.hand * SlotWord::ONE)), 0),
-            _ => (self.updated(own, last.finish(me.hand).0), 0),
+            Broken::PaidBack => (self.updated(own, (word.0 & !1).wrapping_add(me.hand * Word::ONE)), 0),
+            _ => (self.updated(own, word.finish(me.hand).0), 0),
         };
         if me.short {
             self.go(memory, At::Dry, |_| {});
@@ -286,7 +285,7 @@ impl Step<'_> {
             }
             At::Scan(word) if word < SLOTS + self.world.slots => {
                 for (value, memory) in self.loads(word) {
-                    let slot = SlotWord(value);
+                    let slot = Word(value);
                     let at = if slot.credits() >= n { At::TakeFrom(word) } else { At::Scan(word + 1) };
                     let dry = slot.credits() == 0;
                     self.go(memory, at, |me| me.dry &= dry);
@@ -312,7 +311,7 @@ impl Step<'_> {
         match me.at {
             At::Gather(word) if word < SLOTS + self.world.slots => {
                 let piece = self.last(word).credits().min(n - me.hand);
-                let memory = self.updated(word, self.last(word).0 - piece * SlotWord::ONE);
+                let memory = self.updated(word, self.last(word).0 - piece * Word::ONE);
                 if me.hand + piece == n {
                     self.end(memory, n, self.state.now, |_| {});
                 } else {
@@ -323,7 +322,7 @@ impl Step<'_> {
                 }
             }
             At::PutBack(word) if word < SLOTS + self.world.slots => {
-                let memory = self.updated(word, self.last(word).0 + me.pieces[word - SLOTS] * SlotWord::ONE);
+                let memory = self.updated(word, self.last(word).0 + me.pieces[word - SLOTS] * Word::ONE);
                 self.go(memory, At::PutBack(word + 1), |_| {});
             }
             At::Gather(_) => self.go(self.state.memory.clone(), At::PutBack(SLOTS), |_| {}),
@@ -338,7 +337,7 @@ impl Step<'_> {
                 self.go(self.updated(own, self.last(own).finish(0).0), At::PutBack(own), |me| me.handle = false);
             }
             At::PutBack(own) => {
-                let memory = self.updated(own, self.last(own).0 + me.held * SlotWord::ONE);
+                let memory = self.updated(own, self.last(own).0.wrapping_add(me.held * Word::ONE));
                 self.go(memory, At::Count, |me| me.held = 0);
             }
             At::Start if !me.handle => self.denied(self.state.memory.clone()),

@@ -82,13 +82,13 @@ impl Measured {
 }
 
 fn comparison(quota: Quota) -> Result<Comparison, Error> {
-    Comparison::new(quota, Algorithm::ALL.to_vec()).map_err(|(algorithm, error)| Error::Unfit(algorithm, error))
+    Comparison::new(quota, Algorithm::SINGLE.to_vec(), 1).map_err(|(algorithm, error)| Error::Unfit(algorithm, error))
 }
 
 /// Algorithms that decided alike in every stream, in their usual order.
 pub(super) fn groups(measured: &[Measured]) -> Vec<Vec<Algorithm>> {
     let mut groups: Vec<Vec<Algorithm>> = Vec::new();
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::SINGLE {
         let alike =
             |group: &&mut Vec<Algorithm>| measured.iter().all(|one| one.tally(algorithm) == one.tally(group[0]));
         match groups.iter_mut().find(alike) {

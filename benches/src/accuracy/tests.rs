@@ -17,7 +17,7 @@ fn what_a_boundary_attack_lets_through() {
     assert_eq!(measured.tally(Algorithm::SlidingCounter).unwrap().admitted, 101);
     // 0.601 s at 100 a minute bring one token.
     assert_eq!(measured.tally(Algorithm::TokenBucket).unwrap().admitted, 101);
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::SINGLE {
         let tally = measured.tally(algorithm).unwrap();
         assert!(algorithm != Algorithm::SlidingLog || tally.admitted == 100);
         assert_eq!((tally.over, tally.under), (tally.admitted - 100, 0), "{}", algorithm.name());
@@ -42,7 +42,7 @@ fn the_log_keeps_every_window_and_the_others_keep_theirs() {
         let most = |algorithm| measured.tally(algorithm).unwrap().most_in_a_period;
         assert_eq!(measured.log.most_in_a_period, 100, "{name}");
         assert_eq!(measured.tally(Algorithm::SlidingLog), Some(&measured.log), "{name}");
-        for algorithm in Algorithm::ALL {
+        for algorithm in Algorithm::SINGLE {
             assert!(most(algorithm) <= 201, "{name}: {} admitted {}", algorithm.name(), most(algorithm));
         }
         assert!(most(Algorithm::TokenBucket) <= 200 && most(Algorithm::FixedWindow) <= 200, "{name}");
@@ -55,7 +55,7 @@ fn algorithms_that_decide_alike_are_shown_together() {
     let groups = measured::groups(&measured);
     assert!(groups.contains(&vec![Algorithm::TokenBucket, Algorithm::LeakyBucket]), "{groups:?}");
     assert!(groups.contains(&vec![Algorithm::FixedWindow, Algorithm::Interval]), "{groups:?}");
-    assert_eq!(groups.concat().len(), Algorithm::ALL.len());
+    assert_eq!(groups.concat().len(), Algorithm::SINGLE.len());
 }
 
 #[test]
@@ -63,11 +63,11 @@ fn tables_rows_and_the_plot_name_every_stream_and_algorithm() {
     let measured = [measure("boundary-attack"), measure("zipf-100")];
     let (text, svg) = (table::text(&measured), plot::svg(&measured));
     let rows = Row::all(&measured, 1);
-    assert_eq!(rows.len(), 2 * (Algorithm::ALL.len() + 1));
+    assert_eq!(rows.len(), 2 * (Algorithm::SINGLE.len() + 1));
     for one in &measured {
         assert!(text.contains(&one.name) && svg.contains(&one.name));
     }
-    for algorithm in Algorithm::ALL.map(Algorithm::name) {
+    for algorithm in Algorithm::SINGLE.map(Algorithm::name) {
         assert!(text.contains(algorithm), "{algorithm}");
     }
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));

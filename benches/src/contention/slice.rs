@@ -106,7 +106,7 @@ pub fn run<E: Engine, T: Send + 'static>(
     let quota = E::quota(load);
     let engine = E::build(quota);
     if load == Load::Deny && E::KIND != Kind::Floor {
-        engine.drain(quota);
+        drain(&engine, quota.burst());
     }
     let most = if load == Load::Admit { E::supply(quota) / threads as u64 } else { u64::MAX };
     let stage = Arc::new(Stage {
@@ -138,6 +138,17 @@ pub fn run<E: Engine, T: Send + 'static>(
     // A floor admits everything, whatever the load.
     let judged = if E::KIND == Kind::Floor { Load::Admit } else { load };
     Run { seen, verdict: verify(judged, quota, E::bound(quota, seen.elapsed), seen), details }
+}
+
+/// Takes tokens until there are none.
+///
+/// # Panics
+///
+/// If there were none to begin with.
+pub fn drain<E: Engine>(engine: &E, burst: u64) {
+    let mut caller = engine.caller();
+    let taken = (0..=burst).take_while(|_| caller.try_acquire()).count();
+    assert!(taken > 0, "{} was empty before it was drained", E::NAME);
 }
 
 /// The timed loop.

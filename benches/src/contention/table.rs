@@ -1,7 +1,6 @@
 //! The figures of `contention` as tables.
 
 use crate::engine::Kind;
-use crate::keyed;
 use crate::registry::ENTRIES;
 use crate::row::Row;
 use crate::stats::ratio;
@@ -10,8 +9,7 @@ use core::fmt::Write;
 
 /// The part that the engine of `row` plays.
 pub fn kind(row: &Row) -> Kind {
-    let mut entries = ENTRIES.iter().chain(keyed::ENTRIES.iter().copied().flatten());
-    entries.find(|entry| entry.name == row.engine).map_or(Kind::Peer, |entry| entry.kind)
+    ENTRIES.iter().find(|entry| entry.name == row.engine).map_or(Kind::Peer, |entry| entry.kind)
 }
 
 /// The throughput of the plain mutex that `row` competes with: same load, same threads, same run.
@@ -26,7 +24,7 @@ pub fn best_peer(row: &Row, rows: &[Row]) -> Option<f64> {
 }
 
 fn rivals(row: &Row, other: &Row) -> bool {
-    (&row.bench, &row.load, row.threads, row.keys) == (&other.bench, &other.load, other.threads, other.keys)
+    (&row.bench, &row.load, row.threads) == (&other.bench, &other.load, other.threads)
 }
 
 /// One table for each load and number of threads, the fastest first, the floor at the top.

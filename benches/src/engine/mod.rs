@@ -6,7 +6,6 @@ use tollgate::Quota;
 
 pub mod baseline;
 pub mod floor;
-pub mod keyed;
 pub mod ours;
 pub mod peer;
 pub mod version;
@@ -37,9 +36,6 @@ pub trait Engine: Send + Sync + Sized + 'static {
     /// Its part in the comparison.
     const KIND: Kind;
 
-    /// How many keys it keeps limits for, if it does.
-    const KEYS: Option<u64> = None;
-
     /// One thread's access to the engine.
     type Caller<'a>: Caller;
 
@@ -53,17 +49,6 @@ pub trait Engine: Send + Sync + Sized + 'static {
 
     /// Access for one more thread. Called on that thread, before the clock starts.
     fn caller(&self) -> Self::Caller<'_>;
-
-    /// Takes all tokens, so that nothing is admitted from then on. `quota` is the engine's own.
-    ///
-    /// # Panics
-    ///
-    /// If there was none to take.
-    fn drain(&self, quota: Quota) {
-        let mut caller = self.caller();
-        let taken = (0..=quota.burst()).take_while(|_| caller.try_acquire()).count();
-        assert!(taken > 0, "{} was empty before it was drained", Self::NAME);
-    }
 
     /// The most that may be admitted within `elapsed`, as the engine documents it.
     fn bound(quota: Quota, elapsed: Duration) -> u64 {

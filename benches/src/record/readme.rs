@@ -42,7 +42,7 @@ pub fn text(rows: &[Row], machine: &Machine, plots: &[(&str, String)], instructi
     for (name, title, block) in [
         ("contention", "Threads that share one limiter", markdown::contention as markdown::Block),
         ("latency", "Time of single calls", markdown::latency),
-        ("keyed", "A limit for each key", markdown::keyed),
+        ("keyed", "Limits by key", crate::keyed::markdown::keyed),
         ("writes", "Writes to shared memory", markdown::writes),
         ("clock", "Clocks", markdown::clock),
     ] {

@@ -2,10 +2,13 @@
 
 use core::time::Duration;
 
-use tollgate::{Nanos, Quota, QuotaError};
+use std::sync::Arc;
 
+use tollgate::{Denied, Nanos, Quota};
+
+use super::error::Unfit;
 use super::exact_log::ExactLog;
-use super::limiter::{Algorithm, Limiter};
+use super::limiter::{Algorithm, Limiter, Table, table};
 use super::peak::Peak;
 
 /// The most memory that the library's sliding logs may take together, in bytes: they need 8 for each key and unit of
@@ -21,6 +24,8 @@ pub(crate) struct Tally {
     pub(crate) denied: u64,
     /// Arrivals denied that cost more than can ever be admitted; part of `denied`.
     pub(crate) never: u64,
+    /// Arrivals of newcomers denied because the table of all keys had no place for them; part of `denied`.
+    pub(crate) no_place: u64,
     /// Keys denied at least once.
     pub(crate) keys_denied: u64,
     /// The longest wait that a denial hinted.
@@ -108,6 +113,8 @@ impl KeyRecord {
 pub(crate) struct Comparison {
     quota: Quota,
     algorithms: Vec<Algorithm>,
+    /// The table of `Algorithm::Keyed`, if it is one of these.
+    table: Option<Arc<Table>>,
     tallies: Vec<Tally>,
     log_tally: Tally,
     keys: Vec<KeyRecord>,
@@ -118,14 +125,21 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
-    /// A comparison of these algorithms, with one quota for every key.
+    /// A comparison of these algorithms, with one quota for every key. A table of all keys has room for `capacity` of them
+    /// in debt.
     ///
     /// # Errors
     ///
     /// The first algorithm that cannot hold the quota, and why.
-    pub(crate) fn new(quota: Quota, algorithms: Vec<Algorithm>) -> Result<Self, (Algorithm, QuotaError)> {
+    pub(crate) fn new(quota: Quota, algorithms: Vec<Algorithm>, capacity: usize) -> Result<Self, (Algorithm, Unfit)> {
+        let table = if algorithms.contains(&Algorithm::Keyed) {
+            Some(table(quota, capacity).map_err(|error| (Algorithm::Keyed, error.into()))?)
+        } else {
+            None
+        };
         let mut comparison = Self {
             quota,
+            table,
             tallies: vec![Tally::default(); algorithms.len()],
             algorithms,
             log_tally: Tally::default(),
@@ -135,8 +149,8 @@ impl Comparison {
             logs_dropped: false,
         };
         comparison.bound_logs();
-        for &algorithm in &comparison.algorithms {
-            Limiter::new(algorithm, quota).map_err(|error| (algorithm, error))?;
+        for &algorithm in comparison.algorithms.iter().filter(|&&algorithm| algorithm != Algorithm::Keyed) {
+            Limiter::new(algorithm, quota).map_err(|error| (algorithm, error.into()))?;
         }
         Ok(comparison)
     }
@@ -168,7 +182,9 @@ impl Comparison {
         }
 
         for (lane, tally) in record.lanes.iter_mut().zip(&mut self.tallies) {
-            let decision = lane.limiter.try_acquire_n_at(cost, now).map_err(|denied| denied.retry_after());
+            let decision = lane.limiter.try_acquire_n_at(cost, now);
+            tally.no_place += u64::from(matches!(decision, Err(Denied::TableFull(_))));
+            let decision = decision.map_err(|denied| denied.retry_after());
             tally.count(decision);
             if decision.is_ok() {
                 lane.admitted.add(cost, at);
@@ -206,7 +222,10 @@ impl Comparison {
     fn newcomer(&self) -> KeyRecord {
         let period = period(self.quota);
         let lane = |&algorithm: &Algorithm| Lane {
-            limiter: Limiter::new(algorithm, self.quota).expect("one was made with this quota before"),
+            limiter: match &self.table {
+                Some(table) if algorithm == Algorithm::Keyed => Limiter::Keyed(Arc::clone(table), self.keys.len()),
+                _ => Limiter::new(algorithm, self.quota).expect("one was made with this quota before"),
+            },
             denied: 0,
             admitted: Peak::new(period),
         };
@@ -218,6 +237,11 @@ impl Comparison {
             arrivals: 0,
             lanes: self.algorithms.iter().map(lane).collect(),
         }
+    }
+
+    /// The keys in debt that the table of all keys is made for, if there is one.
+    pub(crate) fn capacity(&self) -> Option<usize> {
+        self.table.as_ref().map(|table| table.capacity())
     }
 
     pub(crate) fn quota(&self) -> Quota {
@@ -260,7 +284,7 @@ mod tests {
     const MINUTE: Duration = Duration::from_mins(1);
 
     fn all(quota: Quota) -> Comparison {
-        Comparison::new(quota, Algorithm::ALL.to_vec()).unwrap()
+        Comparison::new(quota, Algorithm::ALL.to_vec(), 1_000).unwrap()
     }
 
     fn tally(comparison: &Comparison, algorithm: Algorithm) -> &Tally {
@@ -358,15 +382,41 @@ mod tests {
         for one in comparison.tallies() {
             assert_eq!(one.admitted, 3);
         }
-        let vast = Comparison::new(Quota::per(1 << 32, MINUTE), vec![Algorithm::SlidingLog]).unwrap();
+        let vast = Comparison::new(Quota::per(1 << 32, MINUTE), vec![Algorithm::SlidingLog], 1).unwrap();
         assert!(vast.logs_dropped() && vast.algorithms().is_empty());
+    }
+
+    #[test]
+    fn a_table_decides_as_single_buckets_do_until_it_is_full() {
+        let quota = Quota::per(2, MINUTE);
+        let algorithms = vec![Algorithm::TokenBucket, Algorithm::Keyed];
+        let mut roomy = Comparison::new(quota, algorithms.clone(), 1_000).unwrap();
+        let mut tight = Comparison::new(quota, algorithms, 10).unwrap();
+        assert_eq!((roomy.capacity(), tight.capacity()), (Some(1_000), Some(10)));
+        for (key, milli) in (0..300).zip(0..) {
+            for milli in [milli, milli, milli, milli + 1] {
+                roomy.arrive(key, 1, Nanos::from_millis(milli));
+                tight.arrive(key, 1, Nanos::from_millis(milli));
+            }
+        }
+        assert_eq!(tally(&roomy, Algorithm::Keyed), tally(&roomy, Algorithm::TokenBucket));
+        let [single, table] = [Algorithm::TokenBucket, Algorithm::Keyed].map(|one| tally(&tight, one));
+        assert_eq!((single.no_place, single.admitted), (0, 600));
+        assert!(table.no_place > 0 && table.no_place < table.denied, "{table:?}");
+        // Whoever has a place has all their tokens, and whoever has none is refused each time.
+        assert_eq!(table.admitted * 2 + table.no_place, 1_200);
+        assert_eq!(table.under, table.no_place / 2, "the log would have admitted two of the four");
+        // After a minute, places are free again.
+        let admitted = table.admitted;
+        tight.arrive(299, 1, Nanos::from_secs(100));
+        assert_eq!(tally(&tight, Algorithm::Keyed).admitted, admitted + 1);
     }
 
     #[test]
     fn a_limit_that_an_algorithm_cannot_hold() {
         let quota = Quota::per_second(1_000_000);
-        let (algorithm, _) = Comparison::new(quota, Algorithm::ALL.to_vec()).unwrap_err();
+        let (algorithm, _) = Comparison::new(quota, Algorithm::ALL.to_vec(), 1).unwrap_err();
         assert_eq!(algorithm, Algorithm::Packed);
-        assert!(Comparison::new(quota, vec![Algorithm::TokenBucket]).is_ok());
+        assert!(Comparison::new(quota, vec![Algorithm::TokenBucket], 1).is_ok());
     }
 }

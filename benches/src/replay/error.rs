@@ -8,6 +8,9 @@ use tollgate::QuotaError;
 
 use super::limiter::Algorithm;
 
+/// Why an algorithm cannot hold a limit: a `QuotaError`, or a `KeyedError` of a table.
+pub(super) type Unfit = Box<dyn core::error::Error + Send + Sync>;
+
 /// Why a run ends without a result.
 #[derive(Debug)]
 pub enum Error {
@@ -24,7 +27,7 @@ pub enum Error {
     /// The limit asked for is none.
     Quota(QuotaError),
     /// The algorithm cannot hold the limit.
-    Unfit(Algorithm, QuotaError),
+    Unfit(Algorithm, Unfit),
     /// A result cannot be written.
     Unwritable(PathBuf, io::Error),
 }
@@ -60,7 +63,8 @@ impl core::error::Error for Error {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             Self::Unreadable(_, error) | Self::Unwritable(_, error) => Some(error),
-            Self::Quota(error) | Self::Unfit(_, error) => Some(error),
+            Self::Quota(error) => Some(error),
+            Self::Unfit(_, error) => Some(&**error),
             Self::Empty(_) | Self::NothingReadable(..) | Self::Compressed(_) | Self::NoSuchColumn(..) => None,
         }
     }

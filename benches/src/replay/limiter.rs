@@ -2,9 +2,12 @@
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use core::hash::BuildHasherDefault;
+use std::hash::DefaultHasher;
+use std::sync::Arc;
 use tollgate::{
-    Denied, FixedWindow, Nanos, PackedTokenBucket, Quota, QuotaError, SlidingWindowCounter, SlidingWindowLog,
-    TokenBucket,
+    Denied, FixedWindow, KeyedError, KeyedLimiter, ManualClock, Nanos, PackedTokenBucket, Quota, QuotaError,
+    SlidingWindowCounter, SlidingWindowLog, TokenBucket,
 };
 
 /// A way of limiting, by its name in the harness.
@@ -24,11 +27,24 @@ pub enum Algorithm {
     SlidingCounter,
     /// `SlidingWindowLog`.
     SlidingLog,
+    /// `KeyedLimiter`: a token bucket for each key, all in one table of a fixed size.
+    Keyed,
 }
 
 impl Algorithm {
     /// Every algorithm, in the order in which they are shown.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = {
+        let mut all = [Self::Keyed; 8];
+        let mut place = 0;
+        while place < Self::SINGLE.len() {
+            all[place] = Self::SINGLE[place];
+            place += 1;
+        }
+        all
+    };
+
+    /// Those that are one limiter for each key.
+    pub const SINGLE: [Self; 7] = [
         Self::TokenBucket,
         Self::LeakyBucket,
         Self::Packed,
@@ -48,6 +64,7 @@ impl Algorithm {
             Self::Interval => "interval",
             Self::SlidingCounter => "sliding-counter",
             Self::SlidingLog => "sliding-log",
+            Self::Keyed => "keyed",
         }
     }
 }
@@ -69,8 +86,8 @@ impl Selection {
 
 impl ValueEnum for Selection {
     fn value_variants<'a>() -> &'a [Self] {
-        const VARIANTS: [Selection; 8] = {
-            let mut variants = [Selection::All; 8];
+        const VARIANTS: [Selection; 9] = {
+            let mut variants = [Selection::All; 9];
             let mut place = 0;
             while place < Algorithm::ALL.len() {
                 variants[place] = Selection::One(Algorithm::ALL[place]);
@@ -99,12 +116,33 @@ pub(crate) enum Limiter {
     Window(FixedWindow),
     Counter(SlidingWindowCounter),
     Log(SlidingWindowLog),
+    /// One key in the table of all.
+    Keyed(Arc<Table>, usize),
+}
+
+/// The table of all keys, which are known by their numbers. Its hashes are the same on each run, so that a replay is, too.
+pub(crate) type Table = KeyedLimiter<usize, BuildHasherDefault<DefaultHasher>, ManualClock>;
+
+/// A table for so many keys in debt at once.
+///
+/// # Errors
+///
+/// It cannot hold the quota, or cannot be had.
+pub(crate) fn table(quota: Quota, capacity: usize) -> Result<Arc<Table>, KeyedError> {
+    // No clock is ever read; this one is as good as any.
+    Table::try_with_hasher_and_clock(quota, capacity, BuildHasherDefault::default(), ManualClock::new()).map(Arc::new)
 }
 
 impl Limiter {
+    /// A limiter of its own.
+    ///
     /// # Errors
     ///
     /// The algorithm cannot hold the quota.
+    ///
+    /// # Panics
+    ///
+    /// For [`Algorithm::Keyed`], which has one [`table`] for all.
     pub(crate) fn new(algorithm: Algorithm, quota: Quota) -> Result<Self, QuotaError> {
         match algorithm {
             Algorithm::TokenBucket | Algorithm::LeakyBucket => TokenBucket::try_new(quota).map(Self::Bucket),
@@ -112,6 +150,7 @@ impl Limiter {
             Algorithm::FixedWindow | Algorithm::Interval => FixedWindow::try_new(quota).map(Self::Window),
             Algorithm::SlidingCounter => SlidingWindowCounter::try_new(quota).map(Self::Counter),
             Algorithm::SlidingLog => SlidingWindowLog::try_new(quota).map(Self::Log),
+            Algorithm::Keyed => unreachable!("keys in a table are no limiters of their own"),
         }
     }
 
@@ -123,6 +162,7 @@ impl Limiter {
             Self::Window(limiter) => limiter.try_acquire_n_at(n, now),
             Self::Counter(limiter) => limiter.try_acquire_n_at(n, now),
             Self::Log(limiter) => limiter.try_acquire_n_at(n, now),
+            Self::Keyed(table, key) => table.try_acquire_n_at(key, n, now),
         }
     }
 }

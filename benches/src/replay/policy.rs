@@ -37,6 +37,10 @@ pub(crate) struct Policy {
     #[arg(long, value_name = "NAME", value_enum, default_value = "all", value_delimiter = ',')]
     pub(crate) algorithm: Vec<Selection>,
 
+    /// For keyed: how many keys its table is made for, in debt at the same time; it takes 26 bytes for each
+    #[arg(long, value_name = "KEYS", default_value_t = 100_000)]
+    pub(crate) capacity: usize,
+
     /// One limiter for each key, or one for all arrivals together
     #[arg(long, value_enum, default_value = "each")]
     pub(crate) key: Key,
@@ -62,7 +66,7 @@ impl Policy {
         let quota = self.quota().map_err(Error::Quota)?;
         let mut algorithms = Selection::algorithms(&self.algorithm);
         loop {
-            match Comparison::new(quota, algorithms.clone()) {
+            match Comparison::new(quota, algorithms.clone(), self.capacity) {
                 Ok(comparison) => return Ok(comparison),
                 Err((unfit, error)) if self.algorithm.contains(&Selection::One(unfit)) => {
                     return Err(Error::Unfit(unfit, error));

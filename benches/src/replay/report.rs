@@ -15,6 +15,7 @@ use super::Args;
 use super::comparison::{KeyRecord, LOG_MEMORY, Tally, share};
 use super::error::Error;
 use super::figures::{bytes, count, counted, percent, span};
+use super::limiter::Algorithm;
 use super::parse::Format;
 use super::policy::Key;
 use super::source::Replayed;
@@ -49,6 +50,10 @@ pub(super) struct Row {
     share_differing: f64,
     out_of_order: u64,
     rejected_lines: u64,
+    /// Newcomers refused a place; part of `denied`.
+    no_place: u64,
+    /// Keys in debt that the table is made for, in the row of `keyed`.
+    capacity: Option<usize>,
 }
 
 /// A row for each algorithm, and one for the exact log.
@@ -80,6 +85,8 @@ pub(super) fn rows(replayed: &Replayed, args: &Args) -> Vec<Row> {
         share_differing: tally.share_differing(),
         out_of_order: replayed.timebase.out_of_order(),
         rejected_lines: replayed.rejected,
+        no_place: tally.no_place,
+        capacity: comparison.capacity().filter(|_| engine == Algorithm::Keyed.name()),
     };
     named_tallies(replayed).map(row).collect()
 }
@@ -178,6 +185,10 @@ fn write_summary(text: &mut String, replayed: &Replayed, args: &Args) -> core::f
         count(quota.burst())
     )?;
 
+    if let Some(capacity) = comparison.capacity() {
+        writeln!(text, "table     keyed has room for {} in debt at once", counted(capacity as u64, "key", "keys"))?;
+    }
+
     let when = |at| span(replayed.timebase.since_first(Nanos::from_nanos(at)));
     let all = comparison.asked();
     write!(text, "peak      {} asked for within {every}, {} after the first", count(all.most()), when(all.at()))?;
@@ -212,6 +223,10 @@ fn decisions(replayed: &Replayed, every: &str) -> Table {
     let most = format!("most in\n{every}");
     let mut columns = vec!["algorithm", "admitted", "denied", "share\ndenied", "keys\ndenied", "longest\nwait", &most];
     columns.extend(["admitted,\nlog denies", "denied,\nlog admits", "share\ndiffering"]);
+    let has_table = replayed.comparison.capacity().is_some();
+    if has_table {
+        columns.push("refused\na place");
+    }
     let mut table = table(columns);
     for (name, tally) in named_tallies(replayed) {
         let mut row = vec![
@@ -225,6 +240,9 @@ fn decisions(replayed: &Replayed, every: &str) -> Table {
         ];
         if name != EXACT_LOG {
             row.extend([count(tally.over), count(tally.under), percent(tally.share_differing())]);
+        }
+        if name == Algorithm::Keyed.name() {
+            row.push(count(tally.no_place));
         }
         table.add_row(row);
     }

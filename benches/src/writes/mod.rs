@@ -7,6 +7,7 @@
 mod trace;
 
 use crate::contention::Outcome;
+use crate::contention::slice::drain;
 use crate::engine::{Caller, Engine, Kind};
 use crate::load::Load;
 use crate::plan::progress;
@@ -129,7 +130,7 @@ pub fn watched<E: Engine>(load: Load) {
     let quota = E::quota(load);
     let engine = Box::new(CachePadded::new(E::build(quota)));
     if load == Load::Deny {
-        engine.drain(quota);
+        drain::<E>(&engine, quota.burst());
     }
     let mut caller = engine.caller();
     // The first calls read the clock for the first time, and fetch a first batch of tokens.

@@ -14,35 +14,33 @@ pub struct MutexStd {
 
 /// What the tutorial's bucket is built from.
 #[derive(Clone, Copy, Debug)]
-pub struct Rate {
+pub(super) struct Rate {
     per_second: f64,
     capacity: f64,
 }
 
 /// What the tutorial's bucket remembers.
 #[derive(Debug)]
-pub struct State {
+pub(super) struct State {
     tokens: f64,
     last: Instant,
 }
 
 impl Rate {
     #[allow(clippy::cast_precision_loss)] // as the tutorials do
-    /// Rate and capacity of `quota`.
-    pub fn new(quota: Quota) -> Self {
+    pub(super) fn new(quota: Quota) -> Self {
         Self { per_second: quota.tokens() as f64 / quota.period().as_secs_f64(), capacity: quota.burst() as f64 }
     }
 }
 
 impl State {
-    /// A full bucket.
-    pub fn full(rate: Rate) -> Self {
+    pub(super) fn full(rate: Rate) -> Self {
         Self { tokens: rate.capacity, last: Instant::now() }
     }
 
     /// The body of the tutorial's `try_acquire`.
     #[inline]
-    pub fn take(&mut self, rate: Rate) -> bool {
+    pub(super) fn take(&mut self, rate: Rate) -> bool {
         let now = Instant::now();
         let elapsed = now.duration_since(self.last).as_secs_f64();
         self.last = now;

@@ -1,0 +1,98 @@
+//! Ratios between engines of the same run: the comparisons that matter, each with the same traffic, keys and threads.
+
+use crate::row::Row;
+
+/// One comparison: an engine against another, on whichever of the other's clocks is faster unless one is named.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparison {
+    /// What it is called.
+    pub name: &'static str,
+    /// The engine that is compared.
+    pub engine: &'static str,
+    /// The one that it is compared with.
+    pub other: &'static str,
+    /// The clock of the other; any if empty.
+    pub clock: &'static str,
+}
+
+/// What is compared.
+pub const COMPARISONS: &[Comparison] = &[
+    Comparison {
+        name: "keyed : governor, both with foldhash",
+        engine: "keyed-foldhash",
+        other: "governor-keyed-foldhash",
+        clock: "",
+    },
+    Comparison { name: "keyed : governor, both by default", engine: "keyed", other: "governor-keyed", clock: "" },
+    Comparison { name: "keyed : rate-net, both by default", engine: "keyed", other: "rate-net-keyed", clock: "std" },
+    Comparison { name: "keyed : mutex-hashmap", engine: "keyed", other: "mutex-hashmap", clock: "" },
+    Comparison { name: "keyed : sharded-hashmap", engine: "keyed", other: "sharded-hashmap", clock: "" },
+    Comparison {
+        name: "batch-16 : single calls, foldhash",
+        engine: "keyed-batch-16",
+        other: "keyed-foldhash",
+        clock: "",
+    },
+    Comparison { name: "floor : an isolated call, foldhash", engine: "floor-line", other: "keyed-isolated", clock: "" },
+];
+
+impl Comparison {
+    /// How many times as fast as the other the engine is, under this load and traffic with so many keys and threads.
+    /// `None` if either was not measured or did not pass its verification.
+    pub fn ratio(&self, rows: &[Row], load: &str, pattern: &str, keys: u64, threads: usize) -> Option<f64> {
+        let time = |engine: &str, clock: &str| {
+            let of_case = rows.iter().filter(|row| {
+                (row.load.as_str(), row.pattern.as_deref(), row.keys, row.threads)
+                    == (load, Some(pattern), Some(keys), threads)
+            });
+            let own = of_case.filter(|row| row.engine == engine && (clock.is_empty() || row.clock == clock));
+            own.filter(|row| row.verified).map(|row| row.ns_per_op).reduce(f64::min)
+        };
+        let [own, other] = [time(self.engine, ""), time(self.other, self.clock)];
+        own.zip(other).filter(|&(own, _)| own > 0.0).map(|(own, other)| other / own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::engine::Entry;
+    use super::*;
+
+    #[test]
+    fn ratios_are_of_the_same_case_and_of_what_is_verified() {
+        let row = |engine: &str, clock: &str, keys, ns_per_op| Row {
+            engine: engine.into(),
+            clock: clock.into(),
+            load: "admit".into(),
+            pattern: Some("uniform".into()),
+            keys: Some(keys),
+            threads: 1,
+            ns_per_op,
+            verified: true,
+            ..Row::default()
+        };
+        let mut rows = vec![
+            row("keyed", "quanta", 10, 20.0),
+            row("rate-net-keyed", "std", 10, 60.0),
+            row("rate-net-keyed", "quanta", 10, 50.0),
+            row("mutex-hashmap", "quanta", 99, 1.0),
+            row("governor-keyed", "quanta", 10, 30.0),
+        ];
+        let ratio = |name: &str, rows: &[Row]| {
+            let comparison = COMPARISONS.iter().find(|comparison| comparison.other == name).unwrap();
+            comparison.ratio(rows, "admit", "uniform", 10, 1)
+        };
+        assert_eq!(ratio("rate-net-keyed", &rows), Some(3.0));
+        assert_eq!(ratio("governor-keyed", &rows), Some(1.5));
+        assert_eq!(ratio("mutex-hashmap", &rows), None, "measured with other keys only");
+        rows[4].verified = false;
+        assert_eq!(ratio("governor-keyed", &rows), None);
+    }
+
+    #[test]
+    fn what_is_compared_exists() {
+        for comparison in COMPARISONS {
+            assert!(Entry::named(comparison.engine).is_some() && Entry::named(comparison.other).is_some());
+        }
+    }
+}

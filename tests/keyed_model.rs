@@ -1,0 +1,180 @@
+//! The keyed limiter against a map of exact buckets, one for each key.
+
+use core::hash::BuildHasherDefault;
+use core::time::Duration;
+use proptest::prelude::*;
+use std::collections::HashMap;
+use std::hash::DefaultHasher;
+use tollgate::{Denied, KeyedLimiter, ManualClock, Nanos, Quota};
+
+type Limiter = KeyedLimiter<u64, BuildHasherDefault<DefaultHasher>, ManualClock>;
+
+/// A token bucket in whole fractions: tokens are counted in parts of `1 / period`, so nothing is ever rounded.
+#[derive(Clone, Copy, Debug)]
+struct Exact {
+    quota: Quota,
+    parts: i128,
+    seen: Nanos,
+}
+
+impl Exact {
+    fn new(quota: Quota) -> Self {
+        Self { quota, parts: Self::full(quota), seen: Nanos::ZERO }
+    }
+
+    fn period(quota: Quota) -> i128 {
+        i128::try_from(quota.period().as_nanos()).expect("at most 2^62")
+    }
+
+    fn full(quota: Quota) -> i128 {
+        i128::from(quota.burst()) * Self::period(quota)
+    }
+
+    fn advance(&mut self, now: Nanos) {
+        if now > self.seen {
+            let due = i128::from(now.0 - self.seen.0) * i128::from(self.quota.tokens());
+            (self.parts, self.seen) = ((self.parts + due).min(Self::full(self.quota)), now);
+        }
+    }
+
+    /// What a call may come to: admitted only, refused only, or either, because it is short of less than one unit of the
+    /// limiter's scale.
+    fn allowed(&self, n: u64) -> (bool, bool) {
+        let (cost, period) = (i128::from(n) * Self::period(self.quota), Self::period(self.quota));
+        // There are floor(period / tokens) units in a token; none is needed where that divides.
+        let tokens = i128::from(self.quota.tokens());
+        let slack = if period % tokens == 0 { 0 } else { period / (period / tokens) };
+        (self.parts + slack >= cost, self.parts < cost)
+    }
+
+    fn take(&mut self, n: u64) {
+        self.parts -= i128::from(n) * Self::period(self.quota);
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Advance(u64),
+    Acquire(u64, u64),
+    Many(Vec<u64>),
+    Forget(u64),
+    Status(u64),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        (0..40u32, any::<u64>()).prop_map(|(bits, x)| Step::Advance(x >> (63 - bits))),
+        (0..12u64, 1..6u64).prop_map(|(key, n)| Step::Acquire(key, n)),
+        prop::collection::vec(0..12u64, 0..40).prop_map(Step::Many),
+        (0..12u64).prop_map(Step::Forget),
+        (0..12u64).prop_map(Step::Status),
+    ];
+    prop::collection::vec(step, 1..150)
+}
+
+fn quotas() -> impl Strategy<Value = Quota> {
+    (1..30u64, 0..40u32, any::<u64>(), 5..40u64).prop_map(|(tokens, bits, x, burst)| {
+        let period = Duration::from_nanos((x >> (63 - bits)).max(tokens));
+        Quota::try_new(tokens, period, burst).expect("modest numbers")
+    })
+}
+
+/// One call in both worlds.
+fn compare(decision: Result<(), Denied>, model: &mut Exact, n: u64, now: Nanos) -> Result<(), TestCaseError> {
+    model.advance(now);
+    let (may_admit, may_refuse) = model.allowed(n);
+    match decision {
+        Ok(()) => {
+            prop_assert!(may_admit, "admitted too much: {n} at {now:?}, {model:?}");
+            model.take(n);
+        }
+        Err(Denied::TryAfter(hint)) => {
+            prop_assert!(may_refuse, "refused what was there: {n} at {now:?}, {model:?}");
+            let mut then = *model;
+            then.advance(hint.due());
+            prop_assert!(then.allowed(n).0, "the hint is too early: {hint:?}, {model:?}");
+            let mut before = *model;
+            before.advance(Nanos(hint.due().0 - 1));
+            prop_assert!(before.allowed(n).1, "the hint is too late: {hint:?}, {model:?}");
+        }
+        Err(other) => prop_assert!(false, "{other:?}"),
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// The error stays below one unit however long the run: the model follows every decision and is never reset. The
+    /// table has room for all keys, though they are forgotten and inserted again.
+    #[test]
+    fn every_key_is_exact(quota in quotas(), steps in steps()) {
+        let clock = ManualClock::new();
+        let limiter = Limiter::with_hasher_and_clock(quota, 12, BuildHasherDefault::default(), clock.clone());
+        let mut models: HashMap<u64, Exact> = HashMap::new();
+        let mut now = Nanos::ZERO;
+        for step in steps {
+            match step {
+                Step::Advance(by) => {
+                    now = now.saturating_add(Duration::from_nanos(by));
+                    clock.set(now);
+                }
+                Step::Acquire(key, n) => {
+                    let model = models.entry(key).or_insert(Exact::new(quota));
+                    compare(limiter.try_acquire_n(&key, n), model, n, now)?;
+                }
+                Step::Many(keys) => {
+                    let mut decisions = vec![Ok(()); keys.len()];
+                    limiter.check_many(&keys, &mut decisions);
+                    for (key, decision) in keys.iter().zip(decisions) {
+                        compare(decision, models.entry(*key).or_insert(Exact::new(quota)), 1, now)?;
+                    }
+                }
+                Step::Forget(key) => {
+                    let model = models.entry(key).or_insert(Exact::new(quota));
+                    model.advance(now);
+                    let forgotten = limiter.forget(&key);
+                    prop_assert!(!forgotten || model.allowed(quota.burst()).0, "forgotten in debt: {model:?}");
+                }
+                Step::Status(key) => {
+                    let model = models.entry(key).or_insert(Exact::new(quota));
+                    model.advance(now);
+                    let remaining = limiter.status(&key).remaining;
+                    prop_assert!(model.allowed(remaining).0 && model.allowed(remaining + 1).1, "{remaining}, {model:?}");
+                }
+            }
+        }
+    }
+
+    /// More keys than slots, on two clocks that disagree: whatever is refused for want of a slot, what is admitted keeps
+    /// every key's bound.
+    #[test]
+    fn no_key_is_over_admitted_in_a_crowd(
+        (tokens, period, burst) in (1..5u64, 5..1_000u64, 5..20u64),
+        periods_apart in 0..40u64,
+        calls in prop::collection::vec((0..25u64, 1..6u64, any::<bool>(), 0..1_000u64), 1..600),
+    ) {
+        let quota = Quota::try_new(tokens, Duration::from_nanos(period), burst).expect("modest numbers");
+        let skew = periods_apart * period;
+        let limiter = Limiter::with_hasher_and_clock(quota, 1, BuildHasherDefault::default(), ManualClock::new());
+        let mut admitted: HashMap<u64, Vec<(Nanos, u64)>> = HashMap::new();
+        let mut time = Nanos(skew);
+        for (key, n, behind, by) in calls {
+            time = time.saturating_add(Duration::from_nanos(by * period / 1_000));
+            let now = if behind { Nanos(time.0 - skew) } else { time };
+            if limiter.try_acquire_n_at(&key, n, now).is_ok() {
+                admitted.entry(key).or_default().push((now, n));
+            }
+        }
+        for (key, mut calls) in admitted {
+            // Every window keeps the bound if a bucket that is filled and drained in the order of the readings does.
+            calls.sort_unstable();
+            let mut model = Exact::new(quota);
+            for &(now, n) in &calls {
+                model.advance(now);
+                prop_assert!(model.allowed(n).0, "key {key} admitted too much at {now:?}: {calls:?}");
+                model.take(n);
+            }
+        }
+    }
+}
