@@ -23,3 +23,4 @@ pub mod report;
 pub mod row;
 pub mod single;
 pub mod stats;
+pub mod writes;

@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 use tollgate_bench::plan::Options;
-use tollgate_bench::{accuracy, clock, contention, instructions, keyed, latency, record, replay, report};
+use tollgate_bench::{accuracy, clock, contention, instructions, keyed, latency, record, replay, report, writes};
 
 /// Compares rate limiters. Without a command: `contention`, for less than 30 seconds.
 #[derive(Debug, Parser)]
@@ -29,6 +29,8 @@ enum Command {
     Instructions(instructions::Options),
     Accuracy(accuracy::Args),
     Replay(replay::Args),
+    /// Writes to shared memory for each thousand calls; needs valgrind
+    Writes(writes::Options),
     /// Measures everything and keeps it in a folder under results/
     Record(record::Options),
     /// Brings the tables in README.md up to date
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Command::Instructions(options) => instructions::command(&options),
         Command::Accuracy(args) => accuracy::run(&args).map_err(|error| error.to_string()),
         Command::Replay(args) => replay::run(&args).map_err(|error| error.to_string()),
+        Command::Writes(options) => writes::command(&options),
         Command::Record(options) => record::command(&options),
         Command::Report(options) => report::command(&options),
     };

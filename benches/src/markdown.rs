@@ -7,11 +7,12 @@ use crate::row::Row;
 use crate::stats::ratio;
 
 /// The blocks that can be spliced into a README, by name.
-pub const BLOCKS: [(&str, Block); 5] = [
+pub const BLOCKS: [(&str, Block); 6] = [
     ("headline", headline),
     ("contention", contention),
     ("latency", latency),
     ("keyed", crate::keyed::markdown::keyed),
+    ("writes", writes),
     ("clock", clock),
 ];
 
@@ -111,6 +112,22 @@ pub fn latency(rows: &[Row]) -> String {
     tables.join("\n")
 }
 
+/// Writes to shared memory, the fewest first.
+pub fn writes(rows: &[Row]) -> String {
+    let rows = of("writes", rows);
+    let mut engines: Vec<_> = rows.iter().filter(|row| row.load == Load::Admit.name()).collect();
+    engines.sort_by(|a, b| a.writes_per_1000.unwrap_or(0.0).total_cmp(&b.writes_per_1000.unwrap_or(0.0)));
+    let lines = engines.into_iter().map(|engine| {
+        let figure = |load: Load| rows.iter().find(|row| row.engine == engine.engine && row.load == load.name());
+        let writes = |load| figure(load).and_then(|row| row.writes_per_1000);
+        let [admit, deny] =
+            [Load::Admit, Load::Deny].map(writes).map(|writes| writes.map_or("-".into(), |w| format!("{w:.1}")));
+        strings([&name(engine), &admit, &deny])
+    });
+    let head = strings(["limiter", "admit", "deny"]);
+    format!("Writes to memory that its callers share, for each 1000 calls of one thread.\n\n{}", table(1, head, lines))
+}
+
 /// What one reading of each clock costs.
 pub fn clock(rows: &[Row]) -> String {
     let rows = of("clock", rows);
@@ -206,6 +223,19 @@ mod tests {
         );
         assert!(text.contains("| floor-rmw | none | 300.0 | 150.0 | 75.0 |"), "{text}");
         assert!(text.contains("**deny**") && !text.contains("**mixed**"));
+    }
+
+    #[test]
+    fn fewest_writes_come_first() {
+        let written = |engine: &str, load: &str, writes| Row {
+            bench: "writes".into(),
+            writes_per_1000: Some(writes),
+            ..row(engine, "quanta", load, 1, 0.0)
+        };
+        let rows =
+            [written("governor", "admit", 1e3), written("governor", "deny", 0.0), written("handle", "admit", 1.0)];
+        let text = writes(&rows);
+        assert!(text.ends_with("| handle | 1.0 | - |\n| governor  | 1000.0 | 0.0 |\n"), "{text}");
     }
 
     #[test]

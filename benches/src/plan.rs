@@ -162,7 +162,12 @@ fn rotated(size: usize, round: usize) -> impl Iterator<Item = usize> {
     (0..size).map(move |place| (place + round * 5) % size)
 }
 
-fn progress(length: usize) -> ProgressBar {
+/// A bar on standard error that fills up in `length` steps.
+///
+/// # Panics
+///
+/// Never: its template is valid.
+pub fn progress(length: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {eta:>4} left  {msg}");
     ProgressBar::new(length as u64).with_style(style.expect("the template is valid"))
 }

@@ -25,7 +25,7 @@ use crate::engine::{Engine, Kind};
 use crate::latency::sample::{self, Latencies};
 use crate::load::Load;
 use crate::pool::Pool;
-use crate::single;
+use crate::{single, writes};
 use ::governor::clock::MonotonicClock;
 use core::time::Duration;
 
@@ -46,6 +46,8 @@ pub struct Entry {
     pub latency: fn(&Pool, Slice) -> Latencies,
     /// Times a number of calls by one thread.
     pub single: fn(Load, u64) -> Duration,
+    /// Makes the calls whose memory accesses are watched.
+    pub watched: fn(Load),
 }
 
 impl Entry {
@@ -59,6 +61,7 @@ impl Entry {
             contention: slice::measure::<E>,
             latency: sample::measure::<E>,
             single: single::time::<E>,
+            watched: writes::watched::<E>,
         }
     }
 }

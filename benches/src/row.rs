@@ -75,6 +75,8 @@ pub struct Row {
     pub fill: Option<f64>,
     /// How much the memory that the system gives to the process grew meanwhile, in bytes.
     pub resident_growth: Option<u64>,
+    /// Writes to memory that callers share, for each 1000 operations.
+    pub writes_per_1000: Option<f64>,
 }
 
 impl Row {

@@ -10,9 +10,10 @@ mod twin;
 pub use exact::{Exact, assert_no_span_overfull};
 pub use twin::{Rules, Stop, Twin};
 
-use crate::cell::{Op, Outcome, OwnReading, Script, Subject};
+use crate::cell::{Op, OwnReading, Script};
 use crate::sync::Arc;
 use crate::{assert_sequential, explained, race};
+use core::time::Duration;
 use tollgate::{Nanos, SlidingWindowLog, Status};
 
 /// The period of every log here, in nanoseconds.
@@ -32,6 +33,26 @@ pub struct Scene<const N: usize> {
     pub threads: [Script; N],
 }
 
+/// What a call came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// So many units were taken.
+    Taken(u64),
+    /// None were; they can be after this long.
+    Denied(Duration),
+    /// Nothing was changed.
+    Seen(Status),
+}
+
+/// A log under test.
+pub trait Subject: Send + Sync + 'static {
+    /// Makes the call on the reading `at`.
+    fn apply(&self, op: Op, at: Nanos) -> Outcome;
+
+    /// The status as of `at`.
+    fn look(&self, at: Nanos) -> Status;
+}
+
 /// A call, its reading and its outcome.
 #[derive(Clone, Copy, Debug)]
 struct Record {
@@ -49,9 +70,7 @@ fn step(exact: &mut Exact, record: &Record) -> bool {
     let Record { op, at, outcome } = *record;
     match (op, outcome) {
         (Op::Take(n), Outcome::Taken(taken)) => n == taken && exact.take(n, at),
-        (Op::Take(n), Outcome::Denied(denied)) => {
-            n > exact.room(at) && denied.retry_after() == Some(exact.wait_for(n, at))
-        }
+        (Op::Take(n), Outcome::Denied(wait)) => n > exact.room(at) && wait == exact.wait_for(n, at),
         (Op::UpTo(n), Outcome::Taken(taken)) => taken == n.min(exact.room(at)) && exact.take(taken, at),
         (Op::Look, Outcome::Seen(status)) => status == exact.status(at),
         _ => false,
@@ -135,7 +154,10 @@ impl Subject for SlidingWindowLog<OwnReading> {
     fn apply(&self, op: Op, at: Nanos) -> Outcome {
         OwnReading::set(at);
         match op {
-            Op::Take(n) => self.try_acquire_n(n).map_or_else(Outcome::Denied, |()| Outcome::Taken(n)),
+            Op::Take(n) => match self.try_acquire_n(n) {
+                Ok(()) => Outcome::Taken(n),
+                Err(denied) => Outcome::Denied(denied.retry_after().expect("no cost is above the limit")),
+            },
             Op::UpTo(n) => Outcome::Taken(self.try_acquire_up_to(n)),
             Op::Refund(_) => unreachable!("a log takes nothing back"),
             Op::Look => Outcome::Seen(self.status()),

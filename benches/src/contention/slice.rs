@@ -141,7 +141,11 @@ pub fn run<E: Engine, T: Send + 'static>(
 }
 
 /// Takes tokens until there are none.
-fn drain<E: Engine>(engine: &E, burst: u64) {
+///
+/// # Panics
+///
+/// If there were none to begin with.
+pub fn drain<E: Engine>(engine: &E, burst: u64) {
     let mut caller = engine.caller();
     let taken = (0..=burst).take_while(|_| caller.try_acquire()).count();
     assert!(taken > 0, "{} was empty before it was drained", E::NAME);

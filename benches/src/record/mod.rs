@@ -72,6 +72,10 @@ fn fill(draft: &Path, machine: &Machine, seconds: f64) -> Result<(), String> {
         println!("{} of {}: {}", number + 1, STEPS.len(), step.name);
         let outcome = (step.measure)(seconds * step.share)?;
         outcome.verified()?;
+        if outcome.rows.is_empty() {
+            println!("  skipped: what it needs is not on this machine");
+            continue;
+        }
         let csv = draft.join(format!("{}.csv", step.name));
         Row::write_all(&csv, &outcome.rows).map_err(|error| format!("{}: {error}", csv.display()))?;
         if let Some(plot) = step.plot {

@@ -43,6 +43,7 @@ pub fn text(rows: &[Row], machine: &Machine, plots: &[(&str, String)], instructi
         ("contention", "Threads that share one limiter", markdown::contention as markdown::Block),
         ("latency", "Time of single calls", markdown::latency),
         ("keyed", "Limits by key", crate::keyed::markdown::keyed),
+        ("writes", "Writes to shared memory", markdown::writes),
         ("clock", "Clocks", markdown::clock),
     ] {
         if !rows.iter().any(|row| row.bench == name) {

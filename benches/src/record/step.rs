@@ -6,7 +6,7 @@ use crate::plan::{Options, Plan, cores};
 use crate::plot::Plot;
 use crate::registry::ENTRIES;
 use crate::row::Row;
-use crate::{clock, keyed, latency};
+use crate::{clock, keyed, latency, writes};
 use core::num::NonZeroUsize;
 
 /// One file of figures.
@@ -45,6 +45,7 @@ pub const STEPS: &[Step] = &[
         measure: |seconds| keyed::measure(&keyed::Options::rough(seconds)),
         plot: Some(keyed::plot::plot),
     },
+    Step { name: "writes", share: 0.0, measure: |_| writes::rows(ENTRIES), plot: None },
     Step {
         name: "clock",
         share: 0.05,

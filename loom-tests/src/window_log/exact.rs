@@ -17,9 +17,10 @@ impl Exact {
         Self { limit, period, instants: Vec::new() }
     }
 
-    /// The limit, less all units that are younger than a period at `at`.
+    /// The limit, less all units that are younger than a period at `at`; those admitted later than `at` are.
     pub fn room(&self, at: u64) -> u64 {
-        self.limit - self.instants.iter().filter(|&&instant| instant + self.period > at).count() as u64
+        let young = self.instants.iter().filter(|&&instant| instant + self.period > at).count();
+        self.limit.saturating_sub(young as u64)
     }
 
     /// Remembers `n` units, if there is room; at `at`, or at the newest instant there is.
@@ -32,9 +33,12 @@ impl Exact {
         admit
     }
 
-    /// How long after `at` there is room for `n`.
+    /// How long after `at` there is room for `n`, which is at most the limit.
     pub fn wait_for(&self, n: u64, at: u64) -> Duration {
-        let wait = (0..).find(|wait| self.room(at + wait) >= n).expect("all is free in the end");
+        let mut wait = 0;
+        while self.room(at + wait) < n {
+            wait += 1;
+        }
         Duration::from_nanos(wait)
     }
 
