@@ -75,11 +75,6 @@ pub use sharded::{Handle, ShardedTokenBucket};
 pub use timeline::Hint;
 pub use window_log::SlidingWindowLog;
 
-/// The pure steps over a sharded limiter's slots, for model checks.
-#[cfg(feature = "testing")]
-#[doc(hidden)]
-pub use sharded::Word as SlotWord;
-
 /// What model checks need to steer.
 #[cfg(all(loom, feature = "loom"))]
 #[doc(hidden)]

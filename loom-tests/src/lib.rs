@@ -24,6 +24,7 @@ pub mod cell;
 mod explore;
 pub mod keyed;
 mod sequential;
+pub mod sharded;
 pub mod sync;
 
 pub use bound::assert_bounded;

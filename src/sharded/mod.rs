@@ -67,12 +67,9 @@ mod layout;
 mod slot;
 mod thread;
 mod token_bucket;
-#[cfg_attr(not(feature = "testing"), allow(unreachable_pub))] // public for model checks alone
 mod word;
 
 pub use handle::Handle;
 #[cfg(all(loom, feature = "loom"))]
 pub use thread::set_index;
 pub use token_bucket::ShardedTokenBucket;
-#[cfg(feature = "testing")]
-pub use word::Word;

@@ -5,6 +5,9 @@
 
 mod memory;
 mod protocol;
+#[allow(dead_code)] // some of its steps are for the library
+#[path = "../../src/sharded/word.rs"]
+mod word;
 mod world;
 
 use std::collections::HashSet;

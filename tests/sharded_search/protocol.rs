@@ -6,7 +6,8 @@
 use crate::memory::Memory;
 use crate::world::{At, Broken, Call, DEPOSITS, DRY, SLOTS, Scenario, State, Thread, V};
 use tollgate::algorithm::Algorithm;
-use tollgate::{Nanos, SlotWord};
+use crate::word::Word;
+use tollgate::Nanos;
 
 /// One thread's next access.
 pub(crate) struct Step<'a> {
@@ -64,8 +65,8 @@ impl Step<'_> {
         memory
     }
 
-    fn last(&self, word: usize) -> SlotWord {
-        SlotWord(self.state.memory.last(word))
+    fn last(&self, word: usize) -> Word {
+        Word(self.state.memory.last(word))
     }
 
     pub(crate) fn take(&mut self, me: &Thread) {
@@ -85,7 +86,7 @@ impl Step<'_> {
             (Call::Spend(n), At::TakeOwn) => self.take_from(n, own, now, At::Look),
             (Call::Spend(_), _) => self.denied(memory),
             (Call::Acquire(_), At::Undo(word)) => {
-                let memory = self.updated(word, self.last(word).0.wrapping_add(SlotWord::ONE));
+                let memory = self.updated(word, self.last(word).0.wrapping_add(Word::ONE));
                 self.go(memory, if word == own { At::Look } else { At::Scan(word + 1) }, |me| me.dry = false);
             }
             (Call::Acquire(_), At::Look) => self.go(memory, At::Central, |me| me.reading = now),
@@ -107,7 +108,7 @@ impl Step<'_> {
             }
             (Call::Acquire(_), At::Reload) => {
                 for (value, memory) in self.loads(own) {
-                    self.go(memory, At::Draw, |me| me.seen = SlotWord(value).credits());
+                    self.go(memory, At::Draw, |me| me.seen = Word(value).credits());
                 }
             }
             (Call::Acquire(n), At::Draw) => self.draw(n, me),
@@ -151,7 +152,7 @@ impl Step<'_> {
     /// Rule 1, first half: a load of the own slot.
     fn look_at_own(&mut self, n: u64, own: usize) {
         for (value, memory) in self.loads(own) {
-            let enough = SlotWord(value).credits() >= n;
+            let enough = Word(value).credits() >= n;
             self.go(memory, if enough { At::TakeOwn } else { At::Look }, |_| {});
         }
     }
@@ -159,7 +160,7 @@ impl Step<'_> {
     /// Rules 1 and 4: takes `n` credits from a slot in which they were seen, as of `instant`; or goes on to `otherwise`.
     fn take_from(&mut self, n: u64, word: usize, instant: u64, otherwise: At) {
         let last = self.last(word);
-        let taken = SlotWord(last.0.wrapping_sub(n * SlotWord::ONE));
+        let taken = Word(last.0.wrapping_sub(n * Word::ONE));
         if last.credits() >= n {
             self.end(self.updated(word, taken.0), n, instant, |_| {});
         } else if n == 1 {
@@ -174,12 +175,12 @@ impl Step<'_> {
     fn begin(&mut self, own: usize) {
         if matches!(self.world.broken, Broken::NoBit | Broken::NoBitButCap) {
             for (value, memory) in self.loads(own) {
-                self.go(memory, At::Clock, |me| me.seen = SlotWord(value).credits());
+                self.go(memory, At::Clock, |me| me.seen = Word(value).credits());
             }
             return;
         }
         for (value, memory) in self.loads(own) {
-            if SlotWord(value).is_refilling() {
+            if Word(value).is_refilling() {
                 self.go(memory, At::Exact, |_| {});
             }
         }
@@ -222,7 +223,7 @@ impl Step<'_> {
     fn cancel(&mut self, n: u64, me: &Thread) {
         let own = SLOTS + self.world.threads[self.id].0;
         if self.broken(Broken::CancelledToSlot) {
-            let memory = self.updated(own, self.last(own).0 + n * SlotWord::ONE);
+            let memory = self.updated(own, self.last(own).0 + n * Word::ONE);
             self.go(memory, At::Finish, |me| me.hand -= n);
         } else {
             let value = self.state.memory.last(V) - me.hand * self.world.unit();
@@ -240,7 +241,7 @@ impl Step<'_> {
                 let room = me.hand.min(self.world.batch.saturating_sub(last.credits()));
                 (self.updated(own, last.finish(room).0), me.hand - room)
             }
-            Broken::PaidBack => (self.updated(own, (last.0 & !1).wrapping_add(me.hand * SlotWord::ONE)), 0),
+            Broken::PaidBack => (self.updated(own, (last.0 & !1).wrapping_add(me.hand * Word::ONE)), 0),
             _ => (self.updated(own, last.finish(me.hand).0), 0),
         };
         if me.short {
@@ -286,7 +287,7 @@ impl Step<'_> {
             }
             At::Scan(word) if word < SLOTS + self.world.slots => {
                 for (value, memory) in self.loads(word) {
-                    let slot = SlotWord(value);
+                    let slot = Word(value);
                     let at = if slot.credits() >= n { At::TakeFrom(word) } else { At::Scan(word + 1) };
                     let dry = slot.credits() == 0;
                     self.go(memory, at, |me| me.dry &= dry);
@@ -312,7 +313,7 @@ impl Step<'_> {
         match me.at {
             At::Gather(word) if word < SLOTS + self.world.slots => {
                 let piece = self.last(word).credits().min(n - me.hand);
-                let memory = self.updated(word, self.last(word).0 - piece * SlotWord::ONE);
+                let memory = self.updated(word, self.last(word).0 - piece * Word::ONE);
                 if me.hand + piece == n {
                     self.end(memory, n, self.state.now, |_| {});
                 } else {
@@ -323,7 +324,7 @@ impl Step<'_> {
                 }
             }
             At::PutBack(word) if word < SLOTS + self.world.slots => {
-                let memory = self.updated(word, self.last(word).0 + me.pieces[word - SLOTS] * SlotWord::ONE);
+                let memory = self.updated(word, self.last(word).0 + me.pieces[word - SLOTS] * Word::ONE);
                 self.go(memory, At::PutBack(word + 1), |_| {});
             }
             At::Gather(_) => self.go(self.state.memory.clone(), At::PutBack(SLOTS), |_| {}),
@@ -338,7 +339,7 @@ impl Step<'_> {
                 self.go(self.updated(own, self.last(own).finish(0).0), At::PutBack(own), |me| me.handle = false);
             }
             At::PutBack(own) => {
-                let memory = self.updated(own, self.last(own).0 + me.held * SlotWord::ONE);
+                let memory = self.updated(own, self.last(own).0 + me.held * Word::ONE);
                 self.go(memory, At::Count, |me| me.held = 0);
             }
             At::Start if !me.handle => self.denied(self.state.memory.clone()),

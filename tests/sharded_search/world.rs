@@ -3,7 +3,8 @@
 use crate::memory::Memory;
 use crate::protocol::Step;
 use tollgate::algorithm::{Algorithm, Gcra};
-use tollgate::{Nanos, Quota, SlotWord};
+use crate::word::Word;
+use tollgate::{Nanos, Quota};
 
 /// Words of the memory: the central word, the two beside it, then the slots.
 pub(crate) const V: usize = 0;
@@ -167,7 +168,7 @@ pub(crate) struct State {
 
 impl Scenario<'_> {
     pub(crate) fn start(&self) -> State {
-        let slot = SlotWord::EMPTY.finish(self.credits).0;
+        let slot = Word::EMPTY.finish(self.credits).0;
         State {
             memory: Memory::new([self.unit() * self.consumed, 0, u64::MAX, slot, slot]),
             threads: [Thread::default(); 3],
@@ -233,8 +234,8 @@ impl Scenario<'_> {
 
     /// What is wrong with a state, if it is what is looked for.
     pub(crate) fn fault(&self, state: &State, looked_for: impl Fn(Fault) -> bool) -> Option<Fault> {
-        let slots = || (SLOTS..SLOTS + self.slots).map(|slot| SlotWord(state.memory.last(slot)));
-        let credits: u64 = slots().map(SlotWord::credits).sum();
+        let slots = || (SLOTS..SLOTS + self.slots).map(|slot| Word(state.memory.last(slot)));
+        let credits: u64 = slots().map(Word::credits).sum();
         let held: u64 = state.threads.iter().map(|thread| thread.held).sum();
         let bits = slots().filter(|slot| slot.is_refilling()).count();
         let handles = state.threads.iter().filter(|thread| thread.handle).count();
