@@ -430,3 +430,49 @@ impl<A: Algorithm, C> fmt::Debug for RateLimiter<A, C> {
         f.debug_struct("RateLimiter").field("quota", &self.quota()).finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(all(loom, feature = "loom"))))]
+mod tests {
+    use super::*;
+    use crate::ManualClock;
+    use alloc::format;
+    use core::time::Duration;
+
+    #[test]
+    fn level_and_capacity_are_the_bucket_from_the_other_side() {
+        let bucket = LeakyBucket::with_clock(Quota::per(2, Duration::from_nanos(16)).with_burst(5), ManualClock::new());
+        for taken in 0..5 {
+            assert_eq!((bucket.level(), bucket.capacity(), bucket.available()), (taken, 5, 5 - taken));
+            bucket.try_acquire().unwrap();
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_reported_or_panics() {
+        const TOO_LARGE: QuotaError = QuotaError::LimitTooLarge { largest: 16_383 };
+        let quota = Quota::per_second(1_000_000);
+        assert_eq!(PackedTokenBucket::try_new(quota).unwrap_err(), TOO_LARGE);
+        assert!(PackedTokenBucket::try_new(Quota::per_second(1_000)).is_ok());
+        assert_eq!(PackedTokenBucket::try_with_clock(quota, ManualClock::new()).unwrap_err(), TOO_LARGE);
+        let bucket = TokenBucket::with_clock(Quota::per_second(5), ManualClock::new());
+        assert_eq!(bucket.try_with_initial(6).unwrap_err(), QuotaError::InitialTooLarge { largest: 5 });
+    }
+
+    #[test]
+    #[should_panic(expected = "the limit is too large for a packed word")]
+    fn the_short_constructor_panics() {
+        let _ = PackedTokenBucket::with_clock(Quota::per_second(1_000_000), ManualClock::new());
+    }
+
+    #[test]
+    #[should_panic(expected = "more initial tokens than the limiter can hold")]
+    fn the_short_initial_level_panics() {
+        let _ = TokenBucket::with_clock(Quota::per_second(5), ManualClock::new()).with_initial(6);
+    }
+
+    #[test]
+    fn debug_shows_the_quota() {
+        let bucket = TokenBucket::with_clock(Quota::per_second(5), ManualClock::new());
+        assert!(format!("{bucket:?}").starts_with("RateLimiter { quota: Quota { tokens: 5,"));
+    }
+}
