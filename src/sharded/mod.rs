@@ -24,7 +24,8 @@
 //!    `g - n` credits, counting a negative number as none, and clears the bit. A batch is never sized by a reading taken
 //!    before (a), nor by a `c` seen after (b).
 //! 3. **One refiller.** While the bit is set, nobody else adds credits to that slot; spending and stealing go on.
-//!    Another thread that needs tokens takes exactly `n` from `V`. A cap on the deposit is no substitute for the bit.
+//!    Another thread that needs tokens takes exactly `n` from `V`, and so does one that sees too few there for a refill
+//!    to be worth its cost. A cap on the deposit is no substitute for the bit.
 //! 4. **Steal whole.** When `V` is short, `n` credits come from one slot or not at all. Nobody gathers pieces for one
 //!    cost, and nobody puts tokens back that no bit has reserved room for, neither to `V` nor to a slot.
 //! 5. **Deny last.** A call is denied only after `V` and then every slot were seen short. `deposits` grows by one after

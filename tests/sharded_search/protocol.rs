@@ -82,7 +82,8 @@ impl Step<'_> {
                 self.go(memory, At::Draw, |me| (me.reading, me.first, me.seen) = (reading, Some(reading), me.held));
             }
             (Call::Acquire(n) | Call::Spend(n), At::Start) => self.look_at_own(n, own),
-            (Call::Acquire(n) | Call::Spend(n), At::TakeOwn) => self.take_from(n, own, now, At::Look),
+            (Call::Acquire(n), At::TakeOwn) => self.take_from(n, own, now, At::Look),
+            (Call::Spend(n), At::TakeOwn) => self.take_from(n, own, now, At::Look),
             (Call::Spend(_), _) => self.denied(memory),
             (Call::Acquire(_), At::Undo(word)) => {
                 let memory = self.updated(word, self.last(word).0.wrapping_add(Word::ONE));
@@ -233,14 +234,15 @@ impl Step<'_> {
 
     /// Rule 2d.
     fn finish(&mut self, own: usize, me: &Thread) {
-        let word = self.last(own);
+        let last = self.last(own);
         let (memory, lost) = match self.world.broken {
+            Broken::NoBit => (self.updated(own, last.finish(me.hand).0), 0),
             Broken::NoBitButCap => {
-                let room = me.hand.min(self.world.batch.saturating_sub(word.credits()));
-                (self.updated(own, word.finish(room).0), me.hand - room)
+                let room = me.hand.min(self.world.batch.saturating_sub(last.credits()));
+                (self.updated(own, last.finish(room).0), me.hand - room)
             }
-            Broken::PaidBack => (self.updated(own, (word.0 & !1).wrapping_add(me.hand * Word::ONE)), 0),
-            _ => (self.updated(own, word.finish(me.hand).0), 0),
+            Broken::PaidBack => (self.updated(own, (last.0 & !1).wrapping_add(me.hand * Word::ONE)), 0),
+            _ => (self.updated(own, last.finish(me.hand).0), 0),
         };
         if me.short {
             self.go(memory, At::Dry, |_| {});
