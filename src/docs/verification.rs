@@ -131,8 +131,8 @@
 //! cargo llvm-cov --package tollgate --tests
 //! ```
 //!
-//! Tests execute every line of the timeline, of the algorithms and of the CAS loop. Coverage says what no test looks at, and nothing about what tests look for:
-//! the mutants do.
+//! Tests execute every line of the timeline, of the algorithms and of the CAS loop. Coverage says what no test looks at,
+//! and nothing about what the tests look for: the mutants do.
 //!
 //! # Footprint
 //!
