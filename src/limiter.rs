@@ -332,8 +332,12 @@ impl<A: Algorithm, C: Clock> RateLimiter<A, C> {
 
     /// Gives `n` tokens back, for work that was admitted and then not done.
     ///
-    /// The level is capped: never more than the burst, nor more than the present window has counted. Only give back
-    /// what was taken: the bound then holds for what was kept. A refund for a window that is past is lost.
+    /// The level is capped: never more than the burst, nor more than the present window has counted. A refund for a window
+    /// that is past is lost.
+    ///
+    /// Only give back what was taken. The bound then holds in any window for what was admitted less what was given back
+    /// meanwhile. It need not hold for what was kept: a token that is given back late can come on top of the one that
+    /// has fallen due in its place.
     #[inline]
     pub fn refund(&self, n: u64) {
         let now = self.clock.now();
