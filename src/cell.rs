@@ -143,6 +143,13 @@ mod tests {
     }
 
     #[test]
+    fn a_subtraction_returns_the_word_before_it_and_wraps() {
+        let cell = StateCell::new(5);
+        assert_eq!(counting_writes(|| cell.subtract(3)), (5, 1));
+        assert_eq!((cell.subtract(3), cell.load()), (2, u64::MAX));
+    }
+
+    #[test]
     fn threads_that_fail_at_random_admit_exactly_the_limit() {
         const LIMIT: u64 = 20_000;
         let cell = StateCell::new(0);

@@ -95,3 +95,21 @@ pub struct Status {
     /// How long until [`remaining`](Self::remaining) is [`limit`](Self::limit) again, if nothing more is spent.
     pub reset_after: Duration,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Nanos;
+    use alloc::string::ToString;
+
+    #[test]
+    fn a_denial_says_what_to_do() {
+        let hint = Hint::at(Nanos::from_millis(1_500), Nanos::from_secs(1));
+        assert_eq!(Denied::TryAfter(hint).to_string(), "rate limited: try again after 500ms");
+        let full = Denied::TableFull(hint);
+        assert_eq!(full.to_string(), "too many keys are limited at once: try again after 500ms");
+        assert_eq!(full.retry_after(), Some(Duration::from_millis(500)));
+        let never = Denied::ExceedsBurst { cost: 7, max_cost: 5 };
+        assert_eq!(never.to_string(), "a cost of 7 can never be admitted: at most 5 at once");
+    }
+}

@@ -332,8 +332,12 @@ impl<A: Algorithm, C: Clock> RateLimiter<A, C> {
 
     /// Gives `n` tokens back, for work that was admitted and then not done.
     ///
-    /// The level is capped: never more than the burst, nor more than the present window has counted. Only give back
-    /// what was taken: the bound then holds for what was kept. A refund for a window that is past is lost.
+    /// The level is capped: never more than the burst, nor more than the present window has counted. A refund for a window
+    /// that is past is lost.
+    ///
+    /// Only give back what was taken. The bound then holds in any window for what was admitted less what was given back
+    /// meanwhile. It need not hold for what was kept: a token that is given back late can come on top of the one that
+    /// has fallen due in its place.
     #[inline]
     pub fn refund(&self, n: u64) {
         let now = self.clock.now();
@@ -428,5 +432,51 @@ impl<A: Algorithm, C: Clock> RateLimit for RateLimiter<A, C> {
 impl<A: Algorithm, C> fmt::Debug for RateLimiter<A, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RateLimiter").field("quota", &self.quota()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(all(loom, feature = "loom"))))]
+mod tests {
+    use super::*;
+    use crate::ManualClock;
+    use alloc::format;
+    use core::time::Duration;
+
+    #[test]
+    fn level_and_capacity_are_the_bucket_from_the_other_side() {
+        let bucket = LeakyBucket::with_clock(Quota::per(2, Duration::from_nanos(16)).with_burst(5), ManualClock::new());
+        for taken in 0..5 {
+            assert_eq!((bucket.level(), bucket.capacity(), bucket.available()), (taken, 5, 5 - taken));
+            bucket.try_acquire().unwrap();
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_reported_or_panics() {
+        const TOO_LARGE: QuotaError = QuotaError::LimitTooLarge { largest: 16_383 };
+        let quota = Quota::per_second(1_000_000);
+        assert_eq!(PackedTokenBucket::try_new(quota).unwrap_err(), TOO_LARGE);
+        assert!(PackedTokenBucket::try_new(Quota::per_second(1_000)).is_ok());
+        assert_eq!(PackedTokenBucket::try_with_clock(quota, ManualClock::new()).unwrap_err(), TOO_LARGE);
+        let bucket = TokenBucket::with_clock(Quota::per_second(5), ManualClock::new());
+        assert_eq!(bucket.try_with_initial(6).unwrap_err(), QuotaError::InitialTooLarge { largest: 5 });
+    }
+
+    #[test]
+    #[should_panic(expected = "the limit is too large for a packed word")]
+    fn the_short_constructor_panics() {
+        let _ = PackedTokenBucket::with_clock(Quota::per_second(1_000_000), ManualClock::new());
+    }
+
+    #[test]
+    #[should_panic(expected = "more initial tokens than the limiter can hold")]
+    fn the_short_initial_level_panics() {
+        let _ = TokenBucket::with_clock(Quota::per_second(5), ManualClock::new()).with_initial(6);
+    }
+
+    #[test]
+    fn debug_shows_the_quota() {
+        let bucket = TokenBucket::with_clock(Quota::per_second(5), ManualClock::new());
+        assert!(format!("{bucket:?}").starts_with("RateLimiter { quota: Quota { tokens: 5,"));
     }
 }

@@ -55,6 +55,12 @@
 //! Models are bounded by their size, and some by a number of preemptions that they state; never by time, since loom
 //! lets a model that is cut short pass.
 //!
+//! *Figures (0.1.0).* For the single-word limiters: 50 models of the code that ships and of twins with all their rules
+//! explore 131,293 executions with plain loads and 23,868 with loads as read-modify-writes; each of the 20 broken twins
+//! fails in both ways, most within the first few executions. The library's own code was broken on purpose in seven
+//! places, and the models failed each time. They found one fault that was no purpose: a packed bucket let a late
+//! reading spend tokens that fell due after it.
+//!
 //! # Real threads
 //!
 //! The same model bodies run a few thousand times on real threads in a plain `cargo test`. So do longer runs, whose
@@ -95,7 +101,38 @@
 //! after each step. The inputs worth keeping are committed as seeds, and whatever once broke something as a
 //! regression. `cargo test` replays both, without the fuzzer.
 //!
+//! Each target has been seen to find a fault that was planted for it, from nothing but an empty corpus (the parser's from
+//! its seeds). One fault was found that was not planted: a refund to a full packed bucket hid tokens from older readings.
+//!
 //! *What it cannot see:* threads, again; and faults that only an unlikely coincidence of values would reach.
+//!
+//! # Mutants
+//!
+//! ```text
+//! cargo mutants --file src/timeline.rs --file 'src/algorithm/*.rs' --file src/cell.rs
+//! ```
+//!
+//! `cargo mutants` changes one operator or return value at a time and expects a test to fail. Of 354 mutants of the core,
+//! 27 do not compile and 2 run for ever; the unit tests, the properties and the fuzz targets' seeds killed 305 of the
+//! rest at the first attempt. Of the 20 that lived, 12 have got a test, one has gone with the condition it was in, and
+//! these change nothing that can be observed:
+//!
+//! | mutant | why it is no fault |
+//! |---|---|
+//! | `Timeline::scaled`, the last remainder: `/` or `+` for `%` | an exact reciprocal is rounded up too; the proof allows for one too many in the last place |
+//! | `most_tokens`, `largest_burst`: `<=` for `<` `u64::MAX` | both branches give the same at equality |
+//! | `Hint::due`: `>=` for `>` `u64::MAX` | `Nanos::MAX` is that instant |
+//! | `Fields::position`: `<=` for `<` | the lesser of two equals is either |
+//! | `Fields::join`: `^` for a bitwise or | the fields share no bits |
+//!
+//! # Coverage
+//!
+//! ```text
+//! cargo llvm-cov --package tollgate --tests
+//! ```
+//!
+//! Tests execute every line of the timeline, of the algorithms and of the CAS loop. Coverage says what no test looks at,
+//! and nothing about what the tests look for: the mutants do.
 //!
 //! # Footprint
 //!
