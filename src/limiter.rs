@@ -25,6 +25,12 @@ use core::fmt;
 /// one order, each at one instant between its start and its end. All accesses are relaxed, so a limiter gives its
 /// callers no happens-before edge. No method panics, allocates, blocks or makes a system call, unless the clock does.
 ///
+/// # Cost
+///
+/// Construction is a few long divisions: about 80 ns on a 2020s server core, nothing at all in a `static`. The first
+/// reading of [`QuantaClock`](crate::QuantaClock) in a process calibrates it: under a millisecond where the counter is
+/// steady, 200 ms at most. A token bucket on a clock without state takes 64 bytes.
+///
 /// # Examples
 ///
 /// ```
