@@ -22,7 +22,7 @@ struct Tally {
 ///
 /// Loom explores the model twice: with loads as they are, and with each load as a `fetch_add(0)`, because loom skips
 /// interleavings of plain loads that it takes for redundant. `preemption_bound` is how many times in one execution a
-/// thread may be interrupted where it could have gone on; `None` explores all.
+/// thread may be interrupted where it could have gone on, and once more the second way; `None` explores all.
 ///
 /// Without loom, the body runs a thousand times on real threads.
 ///
@@ -99,13 +99,13 @@ type Counted = Box<dyn Fn() + Send + Sync>;
 #[cfg(loom)]
 fn in_every_way(preemption_bound: Option<usize>, body: &Arc<impl Fn() + Send + Sync + 'static>) -> Vec<Tally> {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = preemption_bound;
     builder.max_branches = 10_000; // exceeding it is a panic, not an early end
     // Whatever the environment says: either of these would end a model early and let it pass.
     builder.max_permutations = None;
     builder.max_duration = None;
     [(false, "with plain loads"), (true, "with loads as read-modify-writes")]
         .map(|(as_rmw, way)| {
+            builder.preemption_bound = preemption_bound.map(|bound| bound + usize::from(as_rmw)); // cheap that way
             crate::sync::loads_as_rmw(as_rmw);
             let tally = tally(way, body, |counted| builder.check(counted));
             crate::sync::loads_as_rmw(false);
