@@ -1,6 +1,7 @@
 //! [`Entry`]: the engines as a list that can be searched and run.
 
 use crate::contention::slice::{self, Sample, Slice};
+use crate::engine::baseline::mutex_log::MutexLog;
 use crate::engine::baseline::mutex_parking_lot::MutexParkingLot;
 use crate::engine::baseline::mutex_same_step::MutexSameStep;
 use crate::engine::baseline::mutex_std::MutexStd;
@@ -84,6 +85,7 @@ pub const ENTRIES: &[Entry] = &[
     Entry::of::<MutexStd>(),
     Entry::of::<MutexParkingLot>(),
     Entry::of::<MutexSameStep>(),
+    Entry::of::<MutexLog>(),
     Entry::of::<Governor>(),
     Entry::of::<Governor<MonotonicClock>>(),
     Entry::of::<Ratelimit>(),

@@ -18,8 +18,11 @@ fn log(limit: u64) -> SlidingWindowLog<OwnReading> {
 const ONE_SLOT: Scene<2> =
     Scene { limit: 1, before: &[], threads: [&[(Take(1), 8), (Take(1), 24)], &[(Take(1), 24), (Take(1), 40)]] };
 /// Singles race over two slots, and into the next lap.
-const SINGLES: Scene<2> =
-    Scene { limit: 2, before: &[(Take(1), 0)], threads: [&[(Take(1), 8), (Take(1), 24)], &[(Take(1), 16), (Take(1), 24)]] };
+const SINGLES: Scene<2> = Scene {
+    limit: 2,
+    before: &[(Take(1), 0)],
+    threads: [&[(Take(1), 8), (Take(1), 24)], &[(Take(1), 16), (Take(1), 24)]],
+};
 /// Three threads want the last slot.
 const THREE_SINGLES: Scene<3> =
     Scene { limit: 2, before: &[(Take(1), 0)], threads: [&[(Take(1), 8)], &[(Take(1), 8)], &[(Take(1), 16)]] };
