@@ -277,3 +277,46 @@ impl fmt::Display for QuotaError {
 }
 
 impl core::error::Error for QuotaError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn errors_say_which_limit_was_broken() {
+        let second = Duration::from_secs(1);
+        let messages = [
+            (QuotaError::ZeroTokens, "DENY_ALL"),
+            (QuotaError::ZeroPeriod, "UNLIMITED"),
+            (QuotaError::ZeroBurst, "DENY_ALL"),
+            (QuotaError::ZeroShards, "at least one shard"),
+            (
+                QuotaError::PeriodTooLong { longest: second * 31_557_600 * 73 },
+                ": at most 2303704800 seconds (73 years)",
+            ),
+            (QuotaError::RateTooHigh { most: 8, period: second }, ": at most 8 tokens per 1s"),
+            (QuotaError::BurstTooLarge { largest: 9 }, ": at most 9 at this rate"),
+            (QuotaError::LimitTooLarge { largest: 10 }, ": at most 10 at this rate"),
+            (QuotaError::LogTooLong { largest: 11 }, ": at most 11"),
+            (QuotaError::InitialTooLarge { largest: 12 }, ": at most 12"),
+            (QuotaError::OutOfMemory { bytes: 13 }, ": it needs 13 bytes"),
+        ];
+        for (error, part) in messages {
+            let message = error.to_string();
+            assert!(message.contains(part) && message.starts_with(error.reason()), "{message}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a burst of at least one")]
+    fn a_constructor_that_cannot_report_panics_with_the_reason() {
+        let _ = Quota::per_second(5).with_burst(0);
+    }
+
+    #[test]
+    fn a_burst_means_nothing_to_no_limit() {
+        assert_eq!(Quota::UNLIMITED.with_burst(5), Quota::UNLIMITED);
+        assert_eq!(Quota::DENY_ALL.with_burst(5), Quota::DENY_ALL);
+    }
+}

@@ -94,3 +94,36 @@ impl Drop for Held<'_> {
         self.records.held.fetch_and(!(1 << self.index), Ordering::Release);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::sync::atomic::AtomicBool;
+    use std::thread;
+    use std::vec::Vec;
+
+    #[test]
+    fn nobody_gets_a_record_that_another_holds() {
+        let records = Records::new();
+        let mut held: Vec<_> = (0..RECORDS).map(|_| records.hold()).collect();
+        let mut indices: Vec<_> = held.iter().map(Held::index).collect();
+        indices.sort_unstable();
+        indices.dedup();
+        assert_eq!(indices.len(), RECORDS);
+
+        let given_back = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let late = scope.spawn(|| {
+                let index = records.hold().index();
+                assert!(given_back.load(Ordering::SeqCst), "there was none to hold");
+                index
+            });
+            thread::sleep(core::time::Duration::from_millis(20)); // long enough to be wrong, were it not to wait
+            let last = held.pop().unwrap();
+            let index = last.index();
+            given_back.store(true, Ordering::SeqCst);
+            drop(last);
+            assert_eq!(late.join().unwrap(), index);
+        });
+    }
+}

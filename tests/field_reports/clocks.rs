@@ -152,6 +152,12 @@ fn k4_a_limiter_made_late_starts_at_its_chosen_level() {
                 let limiter = <$limiter>::with_clock(Quota::per_second(50), ManualClock::new());
                 assert!(limiter.try_with_initial(51).is_err());
             }
+            // Where nothing is counted, there is no level to choose.
+            let limiter = <$limiter>::with_clock(Quota::UNLIMITED, ManualClock::new()).with_initial(5);
+            assert_eq!((limiter.try_acquire_up_to(1_000), limiter.available()), (1_000, u64::MAX));
+            assert_eq!(limiter.status(), <$limiter>::with_clock(Quota::UNLIMITED, ManualClock::new()).status());
+            let limiter = <$limiter>::with_clock(Quota::DENY_ALL, ManualClock::new()).with_initial(0);
+            assert!(limiter.try_acquire().is_err());
         };
     }
     check!(TokenBucket<ManualClock>);
@@ -170,6 +176,9 @@ fn k4_an_interval_bucket_made_late_holds_its_chosen_level_until_the_tick() {
         clock.set(Nanos::from_millis(3_600_200));
         assert_eq!(bucket.try_acquire_up_to(u64::MAX), 10);
     }
+    let unlimited = IntervalBucket::with_clock(Quota::UNLIMITED, ManualClock::new()).with_initial(5);
+    assert_eq!((unlimited.try_acquire_up_to(1_000), unlimited.available()), (1_000, u64::MAX));
+    assert_eq!(unlimited.status(), IntervalBucket::with_clock(Quota::UNLIMITED, ManualClock::new()).status());
 }
 
 #[test]
