@@ -7,7 +7,6 @@ mod table;
 mod traffic;
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use self::measured::{Measured, Row};
@@ -59,6 +58,40 @@ pub struct Args {
 ///
 /// A log given by name cannot be read, the limit is none or too large, or the results cannot be written.
 pub fn run(args: &Args) -> Result<(), Error> {
+    let measured = measure(args)?;
+    report::print(&table::text(&measured)).map_err(|error| Error::Unwritable("standard output".into(), error))?;
+    if let Some(path) = &args.csv {
+        report::write_csv(path, &Row::all(&measured, args.seed))?;
+        eprintln!("results written to {}", path.display());
+    }
+    draw(&args.svg, &measured)?;
+    eprintln!("plot written to {}", args.svg.display());
+    Ok(())
+}
+
+/// Measures as the command does by default, writes `accuracy.csv` and `accuracy.svg` to `folder`, and returns the tables.
+///
+/// # Errors
+///
+/// If a file cannot be written.
+pub fn record(folder: &Path) -> Result<String, String> {
+    #[derive(clap::Parser)]
+    struct Defaults {
+        #[command(flatten)]
+        args: Args,
+    }
+    let args = <Defaults as clap::Parser>::parse_from(["accuracy"]).args;
+    let write = || {
+        let measured = measure(&args)?;
+        report::write_csv(&folder.join("accuracy.csv"), &Row::all(&measured, args.seed))?;
+        draw(&folder.join("accuracy.svg"), &measured)?;
+        Ok(table::text(&measured))
+    };
+    write().map_err(|error: Error| error.to_string())
+}
+
+/// Every stream, and every log there is.
+fn measure(args: &Args) -> Result<Vec<Measured>, Error> {
     let log_quota = Quota::try_new(args.limit, WINDOW, args.limit).map_err(Error::Quota)?;
     let zipf = Zipf { arrivals: args.arrivals, keys: args.keys, windows: 10.0 };
     let scenarios = traffic::scenarios(args.seed, zipf);
@@ -76,26 +109,12 @@ pub fn run(args: &Args) -> Result<(), Error> {
     }
     progress.finish();
     measured.extend(logs);
-
-    let unwritable = |path: &Path| {
-        let path = path.to_owned();
-        |error| Error::Unwritable(path, error)
-    };
-    report::print(&table::text(&measured)).map_err(unwritable(Path::new("standard output")))?;
-    if let Some(path) = &args.csv {
-        report::write_csv(path, &Row::all(&measured, args.seed))?;
-        eprintln!("results written to {}", path.display());
-    }
-    draw(&args.svg, &measured).map_err(unwritable(&args.svg))?;
-    eprintln!("plot written to {}", args.svg.display());
-    Ok(())
+    Ok(measured)
 }
 
-fn draw(path: &Path, measured: &[Measured]) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    fs::write(path, plot::svg(measured))
+fn draw(path: &Path, measured: &[Measured]) -> Result<(), Error> {
+    let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+    folder.and_then(|()| fs::write(path, plot::svg(measured))).map_err(|error| Error::Unwritable(path.into(), error))
 }
 
 #[cfg(test)]

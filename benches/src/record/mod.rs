@@ -84,9 +84,11 @@ fn fill(draft: &Path, machine: &Machine, seconds: f64) -> Result<(), String> {
             plots.push((step.name, name));
         }
     }
+    println!("and: accuracy, instructions");
+    let accuracy = crate::accuracy::record(draft)?;
     let instructions = crate::instructions::counts()?;
     // From the files, so that the text says what they say.
-    save("README.md", &readme::text(&read(draft)?, machine, &plots, instructions.as_deref()))
+    save("README.md", &readme::text(&read(draft)?, machine, &plots, &accuracy, instructions.as_deref()))
 }
 
 /// The sources must be those of a commit, and of the commit that this program was built from.

@@ -27,7 +27,13 @@ cores says nothing about one with many.
 ";
 
 /// The text, from the figures alone.
-pub fn text(rows: &[Row], machine: &Machine, plots: &[(&str, String)], instructions: Option<&str>) -> String {
+pub fn text(
+    rows: &[Row],
+    machine: &Machine,
+    plots: &[(&str, String)],
+    accuracy: &str,
+    instructions: Option<&str>,
+) -> String {
     let command = "cargo run --release -p tollgate-bench -- record";
     let mut parts = vec![
         format!(
@@ -54,6 +60,7 @@ pub fn text(rows: &[Row], machine: &Machine, plots: &[(&str, String)], instructi
         parts.extend(own.map(|(_, file)| format!("![{title}]({file})\n")));
         parts.push(block(rows));
     }
+    parts.push(format!("## Accuracy\n\n![Decisions that differ](accuracy.svg)\n\n```text\n{accuracy}```\n"));
     if let Some(counts) = instructions {
         let title = "## Machine instructions for each call\n\nCounted by callgrind; no clock is read.";
         parts.push(format!("{title}\n\n```text\n{counts}```\n"));
@@ -77,8 +84,19 @@ mod tests {
             ..Row::default()
         };
         let plots = [("contention", String::from("contention.svg"))];
-        let text = text(&[row("contention"), row("clock")], &machine, &plots, Some("probe 49\n"));
-        for part in ["# Some CPU", "-- record`", "![Threads", "(contention.svg)", "## Clocks", "probe 49", "## Bias"] {
+        let text =
+            text(&[row("contention"), row("clock")], &machine, &plots, "boundary-attack 200\n", Some("probe 49\n"));
+        for part in [
+            "boundary-attack",
+            "(accuracy.svg)",
+            "# Some CPU",
+            "-- record`",
+            "![Threads",
+            "(contention.svg)",
+            "## Clocks",
+            "probe 49",
+            "## Bias",
+        ] {
             assert!(text.contains(part), "{part} is missing: {text}");
         }
         assert!(!text.contains("Time of single calls"), "what was not measured is not there");

@@ -85,21 +85,16 @@ fn order(name: &str) -> (String, u32, String) {
     (date.into(), run, slug.into())
 }
 
-/// Every row of every csv in `folder`.
+/// Every row of every csv in `folder` that a table is made of.
 ///
 /// # Errors
 ///
 /// If there is none, or one cannot be read.
 pub fn read(folder: &Path) -> Result<Vec<Row>, String> {
-    let fail = |error: std::io::Error| format!("{}: {error}", folder.display());
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>())
-        .map_err(fail)?;
-    files.retain(|path: &PathBuf| path.extension().is_some_and(|extension| extension == "csv"));
-    files.sort();
     let mut rows = Vec::new();
-    for file in files {
-        rows.extend(Row::read_all(&file).map_err(|error| format!("{}: {error}", file.display()))?);
+    let files = BLOCKS.map(|(name, _)| folder.join(name).with_extension("csv"));
+    for file in files.iter().filter(|file| file.exists()) {
+        rows.extend(Row::read_all(file).map_err(|error| format!("{}: {error}", file.display()))?);
     }
     if rows.is_empty() { Err(format!("{} has no figures", folder.display())) } else { Ok(rows) }
 }
