@@ -20,9 +20,10 @@
 //!
 //! * **An admission from a stale value cannot happen.** The compare-and-swap fails if the word has moved on, and the
 //!   step is computed anew from the value that won.
-//! * **A denial from a stale value is still right.** Without refunds words only grow: what is spent, in a bucket, and
-//!   a window's index and count. If there were too few tokens by an older word, there are too few by a later one at
-//!   the same clock reading. If a refund came between, the denial was right a moment earlier.
+//! * **A denial from a stale value is still right.** Without refunds, each change of a bucket's word leaves less for any
+//!   given reading: if there were too few tokens by an older word, there are too few by a later one. A window gives a
+//!   late reading what the stored window has left, and a word that has gone on to the next window may have more. Then,
+//!   and where a refund came between, the denial was right a moment earlier.
 //! * **A refund that you know of is seen.** If a refund happens before a call, in the sense of the memory model (the
 //!   same thread, or another thread that has been joined or has sent a message), the call's load sees it, or something
 //!   later. This is coherence, which relaxed accesses have as well.
@@ -53,8 +54,12 @@
 //!
 //! which is the burst and what the rate brings in between: the bound that the crate promises, up to the one unit by
 //! which `E(t) - E(s)` may exceed the real numbers. A reading that is too old only lowers `E(now)`. It can cause a
-//! denial, never a token. The leaky bucket is the same word, and the same proof. A window's argument is shorter: its
-//! index never goes back, and within one index the count only grows to the limit.
+//! denial, never a token. The leaky bucket is the same word, and the same proof. Where tokens are given back, stretches
+//! are spent twice, and the bound holds for what was admitted less what was given back meanwhile.
+//!
+//! A window's argument is shorter: its index never goes back, and within one index the count only grows to the limit. A
+//! reading that falls in an earlier window counts in the stored one. So from any reading on, at most the limit is
+//! admitted for each window begun up to the latest reading.
 //!
 //! # More than one word
 //!
