@@ -1,7 +1,10 @@
 //! The hot paths, a function each that callgrind can find by its name.
 
 use core::hint::black_box;
-use tollgate::{FixedWindow, Nanos, PackedTokenBucket, Quota, SlidingWindowCounter, TokenBucket};
+use tollgate::{
+    FixedWindow, Handle, KeyedLimiter, ManualClock, Nanos, PackedTokenBucket, Quota, ShardedTokenBucket,
+    SlidingWindowCounter, SlidingWindowLog, TokenBucket,
+};
 
 /// Calls that a probe makes.
 pub const CALLS: u64 = 10_000;
@@ -21,6 +24,13 @@ pub const PROBES: &[Probe] = &[
     Probe { name: "packed-admit", run: || packed_admit(&PackedTokenBucket::new(COUNTED)) },
     Probe { name: "fixed-window-admit", run: || fixed_window_admit(&FixedWindow::new(COUNTED)) },
     Probe { name: "sliding-counter-admit", run: || sliding_counter_admit(&SlidingWindowCounter::new(COUNTED)) },
+    Probe { name: "sliding-log-admit", run: || sliding_log_admit(&SlidingWindowLog::new(COUNTED)) },
+    Probe { name: "sharded-admit", run: || sharded_admit(&ShardedTokenBucket::with_clock(WIDE, ManualClock::new())) },
+    Probe {
+        name: "handle-admit",
+        run: || handle_admit(&ShardedTokenBucket::with_clock(WIDE, ManualClock::new()).handle()),
+    },
+    Probe { name: "keyed-admit", run: || keyed_admit(&KeyedLimiter::new(WIDE, 1_000)) },
 ];
 
 /// Never used up by a probe.
@@ -29,7 +39,7 @@ const WIDE: Quota = Quota::per_second(1_000_000_000);
 const COUNTED: Quota = Quota::per_hour(100_000);
 /// One token, which is gone when a probe begins.
 const NARROW: Quota = Quota::per_hour(1);
-/// The instant of every call. No clock is read: its cost would depend on the machine.
+/// The instant of every call. No clock of the machine is read: its cost would depend on the machine.
 const NOW: Nanos = Nanos::from_secs(1);
 
 /// Runs the probe of that name.
@@ -50,21 +60,30 @@ fn drained(bucket: TokenBucket) -> TokenBucket {
 
 /// A function with a name of its own that makes [`CALLS`] calls and checks every answer.
 macro_rules! probe {
-    ($name:ident, $limiter:ty, $answer:ident) => {
+    ($name:ident, $limiter:ty, $call:expr) => {
         #[inline(never)]
         fn $name(limiter: &$limiter) {
+            let call: fn(&$limiter) -> bool = $call;
             for _ in 0..CALLS {
-                assert!(limiter.try_acquire_n_at(black_box(1), black_box(NOW)).$answer());
+                assert!(call(limiter));
             }
         }
     };
 }
 
-probe!(token_bucket_admit, TokenBucket, is_ok);
-probe!(token_bucket_deny, TokenBucket, is_err);
-probe!(packed_admit, PackedTokenBucket, is_ok);
-probe!(fixed_window_admit, FixedWindow, is_ok);
-probe!(sliding_counter_admit, SlidingWindowCounter, is_ok);
+probe!(token_bucket_admit, TokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
+probe!(token_bucket_deny, TokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_err());
+probe!(packed_admit, PackedTokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
+probe!(fixed_window_admit, FixedWindow, |window| window.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
+probe!(sliding_counter_admit, SlidingWindowCounter, |counter| {
+    counter.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok()
+});
+probe!(sliding_log_admit, SlidingWindowLog, |log| log.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
+probe!(sharded_admit, ShardedTokenBucket<ManualClock>, |bucket| bucket.try_acquire().is_ok());
+probe!(handle_admit, Handle<'_, ManualClock>, |handle| black_box(handle).try_acquire().is_ok());
+probe!(keyed_admit, KeyedLimiter<u64>, |keys| keys
+    .try_acquire_n_at(&black_box(7), black_box(1), black_box(NOW))
+    .is_ok());
 
 #[cfg(test)]
 mod tests {
