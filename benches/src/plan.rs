@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(&cells[2..], [("governor", Load::Mixed, 4); 2]);
         let mut seen = Vec::new();
         let results = plan.run(|pool, cell, _| {
-            assert_eq!(pool.len(), 4);
+            assert_eq!(pool.run(4, |index| index, || ()), [0, 1, 2, 3]);
             seen.push(cell.entry.clock);
             seen.len()
         });

@@ -6,7 +6,7 @@ use crate::pool::Pool;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use crossbeam_utils::CachePadded;
-use std::sync::{Arc, Barrier};
+use std::sync::Barrier;
 use std::time::Instant;
 
 /// Calls between two looks at the stop flag.
@@ -97,10 +97,10 @@ pub fn measure<E: Engine>(pool: &Pool, slice: Slice) -> Sample {
 /// # Panics
 ///
 /// If the pool has fewer threads.
-pub fn run<E: Engine, T: Send + 'static>(
+pub fn run<E: Engine, T: Send>(
     pool: &Pool,
     slice: Slice,
-    drive: impl Fn(&mut E::Caller<'_>, &AtomicBool, u64) -> (Tally, T) + Send + Sync + 'static,
+    drive: impl Fn(&mut E::Caller<'_>, &AtomicBool, u64) -> (Tally, T) + Sync,
 ) -> Run<T> {
     let Slice { load, threads, length } = slice;
     let quota = E::quota(load);
@@ -109,16 +109,15 @@ pub fn run<E: Engine, T: Send + 'static>(
         drain(&engine, quota.burst());
     }
     let most = if load == Load::Admit { E::supply(quota) / threads as u64 } else { u64::MAX };
-    let stage = Arc::new(Stage {
+    let stage = Stage {
         engine: CachePadded::new(engine),
         stop: CachePadded::new(AtomicBool::new(false)),
         barrier: Barrier::new(threads + 1),
-    });
-    let shared = Arc::clone(&stage);
-    let job = move |_| {
-        let mut caller = shared.engine.caller();
-        shared.barrier.wait();
-        drive(&mut caller, &shared.stop, most)
+    };
+    let job = |_| {
+        let mut caller = stage.engine.caller();
+        stage.barrier.wait();
+        drive(&mut caller, &stage.stop, most)
     };
     let results = pool.run(threads, job, || {
         stage.barrier.wait();
