@@ -63,6 +63,7 @@
 //! suspended between (c) and the end of its refill are seen nowhere.
 
 mod central;
+mod construction;
 mod handle;
 mod layout;
 mod slot;
