@@ -1,5 +1,6 @@
 //! [`Layout`]: how a burst is divided between the central word and the slots.
 
+use super::thread::MOST_SHARDS;
 use crate::quota::Quota;
 
 /// The most credits in a slot. More would not pay: what a refill costs is spread thin by then.
@@ -7,9 +8,6 @@ const LARGEST_BATCH: u64 = 1_024;
 
 /// The fewest credits for which a slot is worth having.
 const SMALLEST_BATCH: u64 = 8;
-
-/// The most shards, whatever is asked for.
-const MOST_SHARDS: usize = 1_024;
 
 /// The part of the burst that may lie in slots is one in this many.
 const RESERVE: u64 = 8;
