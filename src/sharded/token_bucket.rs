@@ -16,6 +16,9 @@ use core::fmt;
 use core::time::Duration;
 use crossbeam_utils::CachePadded;
 
+/// With so many tokens left a refill is worth its cost in any case, however large a batch may be.
+const ENOUGH: u64 = 512;
+
 /// A token bucket whose threads admit from words of their own, and which never admits more for it.
 ///
 /// Each thread spends credits from its *shard*, a padded word; they were taken from a central word in a batch. An
@@ -31,26 +34,36 @@ use crossbeam_utils::CachePadded;
 /// counts at the reading of the clock on which it took tokens from the central word, or at the moment in which it took
 /// credits. Clocks that disagree by `e` add at most `2 * rate * e`, as for any limiter.
 ///
-/// Under-admission: up to `burst - max_cost()` tokens, at most an eighth of the burst, can be where a call does not get
-/// at them: kept back for credits, in other shards when the cost is above 1, in handles. It does not grow: in the long
-/// run every token that falls due is admitted while there is demand, be it by one thread alone.
+/// After [`refund`](Self::refund)s it holds for what is admitted less what was given back meanwhile.
+///
+/// Under-admission: a call may be denied although a [`TokenBucket`](crate::TokenBucket) of the same quota would admit it.
+/// Let `r = burst - max_cost()`, which is at most an eighth of the burst.
+///
+/// * Calls of cost 1, while there is no handle, are short of at most `r` tokens: those that are kept back for credits.
+///   They find the credits in every shard.
+/// * For a larger cost, credits that lie in pieces are out of reach too, and what a handle holds is so for everybody
+///   else: together at most `2 * r` tokens, a quarter of the burst.
+///
+/// This does not grow: in the long run every token that falls due is admitted while there is demand, be it by one thread
+/// alone.
 ///
 /// # Sizes
 ///
 /// A burst below 136 is not divided: every call then goes to the central word, which makes this an exact
 /// [`TokenBucket`](crate::TokenBucket). Larger ones get a power of two of shards (by default as many as there are cores,
-/// and at least 16), as many slots for handles, and equal batches of up to 1024 credits, so that all together are at
+/// and at least 16), as many slots for handles, and equal batches of up to 4096 credits, so that all together are at
 /// most an eighth of the burst. Where that would make batches smaller than 8 credits, or than the number of shards, there
 /// are fewer shards. Each shard and each slot takes 128 bytes.
 ///
-/// Threads are given shards in turn as they first use a sharded bucket; when there are more threads than shards, some
-/// share one. Without the feature `std` threads cannot be told apart, and there is one shard.
+/// A thread gets a number when it first uses a sharded bucket, the lowest that is free, and gives it back when it ends:
+/// as many threads as there are shards have a shard each, and when there are more, some share one. Without the feature
+/// `std` threads cannot be told apart, and there is one shard.
 ///
 /// # Progress and ordering
 ///
 /// Lock-free: a thread that is suspended anywhere, even in a refill, blocks nobody. An admission of one token from the
-/// thread's own shard is wait-free. No method panics, blocks or makes a system call, unless the clock does; only
-/// construction allocates. A limiter gives its callers no happens-before edge. Denials are not linearizable: a call may
+/// thread's own shard is wait-free. No method panics, blocks or makes a system call, unless the clock does. Construction
+/// allocates, and a thread's very first call may, to note what is to be done when the thread ends. A limiter gives its callers no happens-before edge. Denials are not linearizable: a call may
 /// be denied while another, suspended in the middle of a refill, has tokens in hand.
 ///
 /// # Examples
@@ -208,7 +221,7 @@ impl<C: Clock> ShardedTokenBucket<C> {
         let now = self.clock.now();
         match self.central.look(n, now) {
             // A few tokens are not worth a refill, which costs another reading and two more writes.
-            Ok(available) if available - n < self.batch / 2 => self.draw_exactly(n, now),
+            Ok(available) if available - n < (self.batch / 2).min(ENOUGH) => self.draw_exactly(n, now),
             Ok(_) => self.draw(n, now),
             Err(denied) => self.steal_or(n, denied),
         }
@@ -247,7 +260,7 @@ impl<C: Clock> ShardedTokenBucket<C> {
     /// Gives `n` tokens back, for work that was admitted and then not done.
     ///
     /// They go to the central word, whose level is capped at `max_cost()`. Only give back what was taken: the bound then
-    /// holds for admissions less refunds.
+    /// holds for what is admitted less what was given back meanwhile.
     #[inline]
     pub fn refund(&self, n: u64) {
         self.central.refund(n, self.clock.now());
