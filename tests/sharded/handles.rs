@@ -16,9 +16,12 @@ fn a_handle_spends_what_it_holds_and_gives_back_the_rest() {
         assert!(handle.credits() <= BATCH);
         assert_eq!(bucket.available() + handle.credits(), MOST - taken);
     }
-    assert!(handle.try_acquire_n(5).is_ok());
+    assert!(handle.try_acquire_n(20).is_ok()); // more than it holds: from the centre, with what there is room for
+    assert!(handle.try_acquire().is_ok());
+    assert_eq!((handle.credits(), bucket.available()), (BATCH - 1, MOST - 2 * BATCH - 20 - BATCH));
+    assert!(handle.try_acquire_n(5).is_ok()); // its own
     let (held, left) = (handle.credits(), bucket.available());
-    assert!(held > 0);
+    assert_eq!(held, BATCH - 6);
     assert_eq!(drain(&bucket), left); // out of everybody else's reach
     drop(handle);
     assert_eq!((bucket.available(), drain(&bucket)), (held, held));

@@ -90,6 +90,19 @@ fn a_cost_is_taken_whole_or_not_at_all() {
 }
 
 #[test]
+fn a_shard_holds_a_batch_at_most() {
+    let bucket = bucket(&ManualClock::new());
+    // The last is more than the shard has: it comes from the centre, and the shard is as full as before.
+    for (cost, left) in [(1, BATCH), (5, BATCH - 5), (BATCH - 4, BATCH), (BATCH + 1, BATCH)] {
+        assert!(bucket.try_acquire_n(cost).is_ok());
+        let centre = bucket.available() - left;
+        assert_eq!(bucket.try_acquire_n_at(centre, Nanos::ZERO), Ok(()));
+        assert_eq!(bucket.available(), left, "after {cost}");
+        bucket.refund(centre);
+    }
+}
+
+#[test]
 fn hints_are_exact() {
     let clock = ManualClock::new();
     let quota = Quota::per(3, Duration::from_millis(7)).with_burst(1_000);
