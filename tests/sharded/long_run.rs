@@ -15,7 +15,14 @@ fn due(quota: Quota, nanos: u64) -> u64 {
 
 /// Takes `costs` in turn until one is denied; returns how many tokens those were.
 fn saturate(costs: &[u64], mut take: impl FnMut(u64) -> bool) -> u64 {
-    costs.iter().cycle().take_while(|&&cost| take(cost)).sum()
+    let mut taken = 0;
+    for &cost in costs.iter().cycle() {
+        if !take(cost) {
+            break;
+        }
+        taken += cost;
+    }
+    taken
 }
 
 #[test]
