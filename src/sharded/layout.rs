@@ -3,8 +3,8 @@
 use super::thread::MOST_SHARDS;
 use crate::quota::Quota;
 
-/// The most credits in a slot. Beyond that a refill, even one that waits for the central word's line, costs less than a
-/// hundredth of what spending the batch does, by a handle less than a tenth.
+/// The most credits in a slot. More would not pay: even a refill that waits for another core's line costs a few percent
+/// of what spending such a batch does, be it by a handle.
 const LARGEST_BATCH: u64 = 4_096;
 
 /// The fewest credits for which a slot is worth having.

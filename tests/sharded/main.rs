@@ -103,6 +103,17 @@ fn a_shard_holds_a_batch_at_most() {
 }
 
 #[test]
+fn a_few_tokens_stay_in_the_centre_where_everybody_gets_at_them() {
+    // A batch is 3906 credits.
+    let quota = Quota::per_second(1_000_000);
+    for (tokens, shared) in [(300, true), (600, false)] {
+        let bucket = ShardedTokenBucket::with_shards_and_clock(quota, 16, ManualClock::new()).with_initial(tokens);
+        assert_eq!((bucket.try_acquire(), bucket.available()), (Ok(()), tokens - 1));
+        assert_eq!(bucket.try_acquire_n_at(1, Nanos::ZERO).is_ok(), shared, "{tokens} tokens");
+    }
+}
+
+#[test]
 fn hints_are_exact() {
     let clock = ManualClock::new();
     let quota = Quota::per(3, Duration::from_millis(7)).with_burst(1_000);
