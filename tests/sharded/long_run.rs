@@ -76,17 +76,17 @@ fn hammer<C: Clock>(
 ) -> u64 {
     let mut admitted = 0;
     while !stop.load(Relaxed) {
-        let taken = match handle {
-            Some(handle) => saturate(&[1], |n| handle.try_acquire_n(n).is_ok()),
-            None => saturate(&[1], |n| bucket.try_acquire_n(n).is_ok()),
+        // Some at a time, or one thread could take all that falls due in each tick, and others starve.
+        let mut turn = 0..100;
+        let mut take = |n| {
+            turn.next().is_some() && handle.map_or_else(|| bucket.try_acquire_n(n), |own| own.try_acquire_n(n)).is_ok()
         };
+        let taken = saturate(&[1], &mut take);
         if admitted == 0 && taken > 0 {
             served.fetch_add(1, Relaxed);
         }
         admitted += taken;
-        if taken == 0 {
-            thread::yield_now();
-        }
+        thread::yield_now();
     }
     admitted
 }
