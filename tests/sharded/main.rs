@@ -119,12 +119,15 @@ fn hints_are_exact() {
     let quota = Quota::per(3, Duration::from_millis(7)).with_burst(1_000);
     let bucket = ShardedTokenBucket::with_shards_and_clock(quota, 4, clock.clone());
     drain(&bucket);
+    let mut taken = 0;
     for cost in [1, 2, 100, bucket.max_cost()] {
+        taken += cost;
+        let due = Nanos((taken * 7_000_000).div_ceil(3));
         let wait = bucket.try_acquire_n(cost).unwrap_err().retry_after().unwrap();
-        let (nanosecond, now) = (Duration::from_nanos(1), clock.now());
-        clock.set(now.saturating_add(wait.saturating_sub(nanosecond)));
+        assert_eq!(clock.now().saturating_add(wait), due);
+        clock.set(Nanos(due.0 - 1));
         assert!(bucket.try_acquire_n(cost).is_err());
-        clock.advance(nanosecond);
+        clock.set(due);
         assert_eq!(bucket.try_acquire_n(cost), Ok(()));
     }
 }
