@@ -57,6 +57,8 @@ pub enum Call {
     Acquire(u64),
     /// Takes so many tokens as of a reading of the clock taken before.
     AcquireAt(u64),
+    /// Takes what there is, up to so many tokens, as no handle.
+    UpTo(u64),
     /// Becomes a handle.
     Claim,
     /// Drops the handle.

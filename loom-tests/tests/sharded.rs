@@ -4,7 +4,7 @@
 //! rule left out, which must fail. The transcription says at which instant exactly it admits; of the library's calls it
 //! is known when they begin and end.
 
-use tollgate_loom::sharded::Call::{Acquire, AcquireAt, Claim, FallBehind, Release, Tick};
+use tollgate_loom::sharded::Call::{Acquire, AcquireAt, Claim, FallBehind, Release, Tick, UpTo};
 use tollgate_loom::sharded::{Call, Cancel, Limiter, Real, Rules, Transcription, World, assert_bounded_within};
 use tollgate_loom::sync::Arc;
 use tollgate_loom::{explore, must_fail, race};
@@ -132,6 +132,19 @@ fn a_cost_comes_from_one_place() {
         OVER,
         "pieces put back",
         Rules { whole: false, ..Rules::ALL },
+    );
+}
+
+#[test]
+fn a_partial_take_spends_what_it_finds() {
+    let world = World { shards: 2, ..World::SMALL };
+    let threads: [(_, &[_]); 2] = [(0, &[UpTo(6)]), (1, &[Acquire(1), Acquire(1)])];
+    Model { world, before: FILL, ..model("partial", threads) }.holds();
+    let threads: [(_, &[_]); 2] = [(0, &[UpTo(6), Tick(1), AcquireAt(4)]), (0, &[Acquire(1), UpTo(5)])];
+    Model { before: FILL, preemptions: 2, ..model("partial in time", threads) }.holds().fails(
+        OVER,
+        "no reserve",
+        Rules { reserve: false, ..Rules::ALL },
     );
 }
 

@@ -7,11 +7,21 @@ use crate::nanos::Nanos;
 use crate::quota::Quota;
 use crate::sync::{AtomicU64, Ordering};
 use core::convert::Infallible;
+use crossbeam_utils::CachePadded;
 
 /// The central word `V` with its [`Gcra`], and beside it `deposits` and `dry` (rule 5 of the module).
+///
+/// What is written lies on a line of its own, all of it: a refill, which writes `V` and then `deposits`, fetches one line
+/// from the core that refilled last. The constants, which it also needs, stay in every core's cache.
 #[derive(Debug)]
 pub(super) struct Central {
     gcra: Gcra,
+    written: CachePadded<Written>,
+}
+
+/// What refills and scans write.
+#[derive(Debug)]
+struct Written {
     /// `V`.
     consumed: StateCell,
     deposits: AtomicU64,
@@ -21,30 +31,30 @@ pub(super) struct Central {
 impl Central {
     /// A full bucket for `quota`. No scan has been made.
     pub(super) fn new(quota: Quota) -> Self {
-        Self {
-            gcra: Gcra::new(quota),
-            consumed: StateCell::new(Gcra::FRESH),
-            deposits: AtomicU64::new(0),
-            dry: AtomicU64::new(u64::MAX),
-        }
+        Self::with_word(Gcra::new(quota), Gcra::FRESH)
     }
 
-    /// The same bucket holding `tokens` at `now`.
-    pub(super) fn holding(self, tokens: u64, now: Nanos) -> Self {
-        Self { consumed: StateCell::new(self.gcra.holding(tokens, now)), ..self }
+    fn with_word(gcra: Gcra, word: u64) -> Self {
+        let (consumed, deposits, dry) = (StateCell::new(word), AtomicU64::new(0), AtomicU64::new(u64::MAX));
+        Self { gcra, written: CachePadded::new(Written { consumed, deposits, dry }) }
+    }
+
+    /// A bucket for the same quota that holds `tokens` at `now`. No scan has been made.
+    pub(super) fn holding(&self, tokens: u64, now: Nanos) -> Self {
+        Self::with_word(self.gcra, self.gcra.holding(tokens, now))
     }
 
     /// How many tokens could be drawn at `now`, if at least `n`. Writes nothing.
     #[inline]
     pub(super) fn look(&self, n: u64, now: Nanos) -> Result<u64, Denied> {
-        let word = self.consumed.load();
+        let word = self.written.consumed.load();
         self.gcra.acquire(word, n, now).map(|_| self.gcra.available(word, now))
     }
 
     /// Draws at least `n` and at most `most` tokens at `now` (rule 2c); returns how many. Lock-free.
     #[inline]
     pub(super) fn draw(&self, n: u64, most: u64, now: Nanos) -> Result<u64, Denied> {
-        self.consumed.update(|word| {
+        self.written.consumed.update(|word| {
             let drawn = self.gcra.available(word, now).clamp(n, most);
             Ok((self.gcra.acquire(word, drawn, now)?, drawn))
         })
@@ -59,7 +69,7 @@ impl Central {
     ///
     /// `dry` stays as it is: it speaks of slots, and a denial looks at `V` itself.
     pub(super) fn refund(&self, n: u64, now: Nanos) {
-        match self.consumed.update(|word| Ok((self.gcra.refund(word, n, now), ()))) {
+        match self.written.consumed.update(|word| Ok((self.gcra.refund(word, n, now), ()))) {
             Ok(()) => {}
             Err::<_, Infallible>(never) => match never {},
         }
@@ -67,12 +77,12 @@ impl Central {
 
     /// Tokens that could be drawn at `now`.
     pub(super) fn available(&self, now: Nanos) -> u64 {
-        self.gcra.available(self.consumed.load(), now)
+        self.gcra.available(self.written.consumed.load(), now)
     }
 
     /// Everything there is to know about `V` at `now`.
     pub(super) fn status(&self, now: Nanos) -> Status {
-        self.gcra.status(self.consumed.load(), now)
+        self.gcra.status(self.written.consumed.load(), now)
     }
 
     /// The most that can be drawn at once: `Bc`.
@@ -86,7 +96,7 @@ impl Central {
     pub(super) fn count_deposit(&self) {
         // ORDERING: release; pairs with the acquire in `deposits`: whoever counts this deposit sees it in its slot, or
         // what became of it.
-        self.deposits.fetch_add(1, Ordering::Release);
+        self.written.deposits.fetch_add(1, Ordering::Release);
     }
 
     /// How many deposits have been made: read before a scan.
@@ -94,7 +104,7 @@ impl Central {
     pub(super) fn deposits(&self) -> u64 {
         // ORDERING: acquire; pairs with the release in `count_deposit`, and with those before it, since read-modify-writes
         // carry a release sequence on. Without it a scan could miss a deposit that it has counted.
-        self.deposits.load(Ordering::Acquire)
+        self.written.deposits.load(Ordering::Acquire)
     }
 
     /// Whether a scan has found no credits since the last deposit, so that another would find none either.
@@ -102,12 +112,31 @@ impl Central {
     pub(super) fn is_dry(&self) -> bool {
         // ORDERING: relaxed, both; they pair with nothing. A deposit that happens before this call has been counted, so
         // that no number of an older scan is equal.
-        self.dry.load(Ordering::Relaxed) == self.deposits.load(Ordering::Relaxed)
+        self.written.dry.load(Ordering::Relaxed) == self.written.deposits.load(Ordering::Relaxed)
     }
 
     /// Says that a scan that began after `deposits` deposits found no credits.
     pub(super) fn set_dry(&self, deposits: u64) {
         // ORDERING: relaxed, as above. An older scan may overwrite a newer one's number: the next denial scans again.
-        self.dry.store(deposits, Ordering::Relaxed);
+        self.written.dry.store(deposits, Ordering::Relaxed);
+    }
+}
+
+#[cfg(all(test, not(all(loom, feature = "loom"))))]
+mod tests {
+    use super::*;
+    use core::mem::{align_of, offset_of, size_of};
+
+    #[test]
+    fn a_refill_writes_one_line_and_nothing_else_is_on_it() {
+        const LINE: usize = 64;
+        let (consumed, deposits, dry) =
+            (offset_of!(Written, consumed), offset_of!(Written, deposits), offset_of!(Written, dry));
+        assert!([consumed, deposits, dry].iter().all(|at| at / LINE == consumed / LINE));
+        // The constants are at least as far away as processors fetch ahead.
+        let (constants, written) = (offset_of!(Central, gcra), offset_of!(Central, written));
+        assert!(align_of::<Central>() >= LINE && align_of::<CachePadded<Written>>() >= LINE);
+        assert_ne!(constants / align_of::<Central>(), written / align_of::<Central>());
+        assert_eq!(constants / LINE, (constants + size_of::<Gcra>() - 1) / LINE);
     }
 }

@@ -1,15 +1,14 @@
 //! [`Layout`]: how a burst is divided between the central word and the slots.
 
+use super::thread::MOST_SHARDS;
 use crate::quota::Quota;
 
-/// The most credits in a slot. More would not pay: what a refill costs is spread thin by then.
-const LARGEST_BATCH: u64 = 1_024;
+/// The most credits in a slot. More would not pay: even a refill that waits for another core's line costs a few percent
+/// of what spending such a batch does, be it by a handle.
+const LARGEST_BATCH: u64 = 4_096;
 
 /// The fewest credits for which a slot is worth having.
 const SMALLEST_BATCH: u64 = 8;
-
-/// The most shards, whatever is asked for.
-const MOST_SHARDS: usize = 1_024;
 
 /// The part of the burst that may lie in slots is one in this many.
 const RESERVE: u64 = 8;
@@ -88,8 +87,8 @@ mod tests {
     #[test]
     fn large_bursts_get_what_was_asked_for() {
         let quota = Quota::per_second(1_000_000);
-        assert_eq!(Layout::new(quota, 16), Layout { shards: 16, handles: 16, batch: 1_024 });
-        assert_eq!(Layout::new(quota, 5), Layout { shards: 8, handles: 8, batch: 1_024 });
+        assert_eq!(Layout::new(quota, 16), Layout { shards: 16, handles: 16, batch: 3_906 });
+        assert_eq!(Layout::new(quota, 5), Layout { shards: 8, handles: 8, batch: 4_096 });
         assert_eq!(Layout::new(Quota::per_second(1_000), 16), Layout { shards: 4, handles: 4, batch: 15 });
     }
 

@@ -15,6 +15,8 @@
 //! dry        the value of `deposits` at which a scan last found every slot without credits
 //! ```
 //!
+//! `V`, `deposits` and `dry` share one cache line, on which nothing else is; each slot has one of its own.
+//!
 //! # Rules
 //!
 //! 1. **Spend.** Whoever sees `n` credits in its own slot takes them with one read-modify-write, and reads no clock. One
@@ -58,11 +60,13 @@
 //!
 //! # What sharding costs
 //!
-//! At most `S * q + 1` tokens of the burst may lie where a call cannot use them: under-admission, once, never growing,
-//! since every token drawn is spent or still there. A denial is not linearizable: tokens in the hand of a thread that was
+//! Under-admission. `V` can hold `S * q + 1` tokens fewer than the burst: so many may a call of cost 1 be short of, which
+//! finds whatever credits there are. A larger cost, which is not put together from pieces, and anybody but its owner where
+//! a handle holds credits, may be short of as many again. Once, never growing: every token drawn is spent or still there. A denial is not linearizable: tokens in the hand of a thread that was
 //! suspended between (c) and the end of its refill are seen nowhere.
 
 mod central;
+mod construction;
 mod handle;
 mod layout;
 mod slot;

@@ -2,7 +2,6 @@
 
 use super::central::Central;
 use super::handle::Handle;
-use super::layout::Layout;
 use super::slot::{Refill, Slot};
 use super::thread;
 use crate::clock::Clock;
@@ -10,12 +9,15 @@ use crate::clock::Clock;
 use crate::clock::DefaultClock;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
-use crate::quota::{Quota, QuotaError};
+use crate::quota::Quota;
 use crate::rate_limit::RateLimit;
 use alloc::boxed::Box;
 use core::fmt;
 use core::time::Duration;
 use crossbeam_utils::CachePadded;
+
+/// With so many tokens left a refill is worth its cost in any case, however large a batch may be.
+const ENOUGH: u64 = 512;
 
 /// A token bucket whose threads admit from words of their own, and which never admits more for it.
 ///
@@ -32,26 +34,36 @@ use crossbeam_utils::CachePadded;
 /// counts at the reading of the clock on which it took tokens from the central word, or at the moment in which it took
 /// credits. Clocks that disagree by `e` add at most `2 * rate * e`, as for any limiter.
 ///
-/// Under-admission: up to `burst - max_cost()` tokens, at most an eighth of the burst, can be where a call does not get
-/// at them: kept back for credits, in other shards when the cost is above 1, in handles. It does not grow: in the long
-/// run every token that falls due is admitted while there is demand, be it by one thread alone.
+/// After [`refund`](Self::refund)s it holds for what is admitted less what was given back meanwhile.
+///
+/// Under-admission: a call may be denied although a [`TokenBucket`](crate::TokenBucket) of the same quota would admit it.
+/// Let `r = burst - max_cost()`, which is at most an eighth of the burst.
+///
+/// * Calls of cost 1, while there is no handle, are short of at most `r` tokens: those that are kept back for credits.
+///   They find the credits in every shard.
+/// * For a larger cost, credits that lie in pieces are out of reach too, and what a handle holds is so for everybody
+///   else: together at most `2 * r` tokens, a quarter of the burst.
+///
+/// This does not grow: in the long run every token that falls due is admitted while there is demand, be it by one thread
+/// alone.
 ///
 /// # Sizes
 ///
 /// A burst below 136 is not divided: every call then goes to the central word, which makes this an exact
 /// [`TokenBucket`](crate::TokenBucket). Larger ones get a power of two of shards (by default as many as there are cores,
-/// and at least 16), as many slots for handles, and equal batches of up to 1024 credits, so that all together are at
+/// and at least 16), as many slots for handles, and equal batches of up to 4096 credits, so that all together are at
 /// most an eighth of the burst. Where that would make batches smaller than 8 credits, or than the number of shards, there
 /// are fewer shards. Each shard and each slot takes 128 bytes.
 ///
-/// Threads are given shards in turn as they first use a sharded bucket; when there are more threads than shards, some
-/// share one. Without the feature `std` threads cannot be told apart, and there is one shard.
+/// A thread gets a number when it first uses a sharded bucket, the lowest that is free, and gives it back when it ends:
+/// as many threads as there are shards have a shard each, and when there are more, some share one. Without the feature
+/// `std` threads cannot be told apart, and there is one shard.
 ///
 /// # Progress and ordering
 ///
 /// Lock-free: a thread that is suspended anywhere, even in a refill, blocks nobody. An admission of one token from the
-/// thread's own shard is wait-free. No method panics, blocks or makes a system call, unless the clock does; only
-/// construction allocates. A limiter gives its callers no happens-before edge. Denials are not linearizable: a call may
+/// thread's own shard is wait-free. No method panics, blocks or makes a system call, unless the clock does. Construction
+/// allocates, and a thread's very first call may, to note what is to be done when the thread ends. A limiter gives its callers no happens-before edge. Denials are not linearizable: a call may
 /// be denied while another, suspended in the middle of a refill, has tokens in hand.
 ///
 /// # Examples
@@ -71,117 +83,17 @@ use crossbeam_utils::CachePadded;
 /// ```
 pub struct ShardedTokenBucket<#[cfg(feature = "std")] C = DefaultClock, #[cfg(not(feature = "std"))] C> {
     /// First the shards, then the slots for handles.
-    slots: Box<[CachePadded<Slot>]>,
+    pub(super) slots: Box<[CachePadded<Slot>]>,
     /// The number of shards less one.
-    mask: usize,
+    pub(super) mask: usize,
     /// The most credits in a slot: `q`.
     pub(super) batch: u64,
-    quota: Quota,
+    pub(super) quota: Quota,
     pub(super) clock: C,
-    pub(super) central: CachePadded<Central>,
-}
-
-#[cfg(feature = "std")]
-impl ShardedTokenBucket<DefaultClock> {
-    /// A bucket on the default clock, with shards for this machine. It starts full. No reading of the clock is taken.
-    pub fn new(quota: Quota) -> Self {
-        Self::with_clock(quota, DefaultClock::default())
-    }
-
-    /// A bucket on the default clock with about `shards` shards: a power of two, fewer if the burst does not stretch to
-    /// them, at most 1024.
-    ///
-    /// # Panics
-    ///
-    /// If `shards` is 0; see [`try_with_shards`](Self::try_with_shards).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tollgate::{Quota, ShardedTokenBucket};
-    ///
-    /// let bucket = ShardedTokenBucket::with_shards(Quota::per_second(1_000_000), 6);
-    /// assert_eq!(bucket.shards(), 8);
-    /// let bucket = ShardedTokenBucket::with_shards(Quota::per_second(1_000), 64);
-    /// assert_eq!(bucket.shards(), 4); // for an eighth of the burst is only 125 tokens
-    /// ```
-    pub fn with_shards(quota: Quota, shards: usize) -> Self {
-        Self::with_shards_and_clock(quota, shards, DefaultClock::default())
-    }
-
-    /// As [`new`](Self::new). Every quota fits: there is no error; it is here because every limiter has it.
-    ///
-    /// # Errors
-    ///
-    /// None.
-    pub fn try_new(quota: Quota) -> Result<Self, QuotaError> {
-        Ok(Self::new(quota))
-    }
-
-    /// As [`with_shards`](Self::with_shards), but reports.
-    ///
-    /// # Errors
-    ///
-    /// [`QuotaError::ZeroShards`] if `shards` is 0.
-    pub fn try_with_shards(quota: Quota, shards: usize) -> Result<Self, QuotaError> {
-        Self::try_with_shards_and_clock(quota, shards, DefaultClock::default())
-    }
+    pub(super) central: Central,
 }
 
 impl<C> ShardedTokenBucket<C> {
-    /// A bucket on `clock`, with shards for this machine. It starts full. No reading of the clock is taken.
-    pub fn with_clock(quota: Quota, clock: C) -> Self {
-        Self::assemble(quota, Layout::new(quota, thread::default_shards()), clock)
-    }
-
-    /// As [`with_clock`](Self::with_clock). Every quota fits: there is no error; it is here because every limiter has it.
-    ///
-    /// # Errors
-    ///
-    /// None.
-    pub fn try_with_clock(quota: Quota, clock: C) -> Result<Self, QuotaError> {
-        Ok(Self::with_clock(quota, clock))
-    }
-
-    /// A bucket on `clock` with about `shards` shards; see [`with_shards`](ShardedTokenBucket::with_shards).
-    ///
-    /// # Panics
-    ///
-    /// If `shards` is 0; see [`try_with_shards_and_clock`](Self::try_with_shards_and_clock).
-    pub fn with_shards_and_clock(quota: Quota, shards: usize, clock: C) -> Self {
-        match Self::try_with_shards_and_clock(quota, shards, clock) {
-            Ok(bucket) => bucket,
-            Err(error) => error.panic(),
-        }
-    }
-
-    /// As [`with_shards_and_clock`](Self::with_shards_and_clock), but reports.
-    ///
-    /// # Errors
-    ///
-    /// [`QuotaError::ZeroShards`] if `shards` is 0.
-    pub fn try_with_shards_and_clock(quota: Quota, shards: usize, clock: C) -> Result<Self, QuotaError> {
-        if shards == 0 {
-            return Err(QuotaError::ZeroShards);
-        }
-        let shards = if cfg!(feature = "std") { shards } else { 1 };
-        Ok(Self::assemble(quota, Layout::new(quota, shards), clock))
-    }
-
-    /// A bucket of exactly these sizes, for model checks, whose bursts must be tiny. The burst must cover them.
-    #[cfg(feature = "testing")]
-    #[doc(hidden)]
-    pub fn with_sizes(quota: Quota, shards: usize, handles: usize, batch: u64, clock: C) -> Self {
-        Self::assemble(quota, Layout { shards, handles, batch }, clock)
-    }
-
-    fn assemble(quota: Quota, layout: Layout, clock: C) -> Self {
-        let slots = (0..layout.shards + layout.handles).map(|_| CachePadded::new(Slot::new())).collect();
-        let central = Quota::from_valid(quota.tokens(), quota.period_nanos(), layout.central(quota.burst()));
-        let central = CachePadded::new(Central::new(central));
-        Self { slots, mask: layout.shards - 1, batch: layout.batch, quota, clock, central }
-    }
-
     /// Takes `n` tokens as of `now`, or none. No clock is read.
     ///
     /// This takes exactly `n` from the central word, and neither spends nor fetches credits. For a reading that the caller
@@ -309,7 +221,7 @@ impl<C: Clock> ShardedTokenBucket<C> {
         let now = self.clock.now();
         match self.central.look(n, now) {
             // A few tokens are not worth a refill, which costs another reading and two more writes.
-            Ok(available) if available - n < self.batch / 2 => self.draw_exactly(n, now),
+            Ok(available) if available - n < (self.batch / 2).min(ENOUGH) => self.draw_exactly(n, now),
             Ok(_) => self.draw(n, now),
             Err(denied) => self.steal_or(n, denied),
         }
@@ -348,7 +260,7 @@ impl<C: Clock> ShardedTokenBucket<C> {
     /// Gives `n` tokens back, for work that was admitted and then not done.
     ///
     /// They go to the central word, whose level is capped at `max_cost()`. Only give back what was taken: the bound then
-    /// holds for admissions less refunds.
+    /// holds for what is admitted less what was given back meanwhile.
     #[inline]
     pub fn refund(&self, n: u64) {
         self.central.refund(n, self.clock.now());
@@ -380,33 +292,6 @@ impl<C: Clock> ShardedTokenBucket<C> {
             status.retry_after = Some(Duration::ZERO);
         }
         status
-    }
-
-    /// The same limiter holding `tokens` instead of starting full. Reads the clock.
-    ///
-    /// # Panics
-    ///
-    /// If `tokens` is above [`max_cost`](Self::max_cost); see [`try_with_initial`](Self::try_with_initial).
-    #[must_use]
-    pub fn with_initial(self, tokens: u64) -> Self {
-        match self.try_with_initial(tokens) {
-            Ok(limiter) => limiter,
-            Err(error) => error.panic(),
-        }
-    }
-
-    /// The same limiter holding `tokens` instead of starting full. Reads the clock.
-    ///
-    /// # Errors
-    ///
-    /// [`QuotaError::InitialTooLarge`] if `tokens` is above [`max_cost`](Self::max_cost).
-    pub fn try_with_initial(self, tokens: u64) -> Result<Self, QuotaError> {
-        let largest = self.max_cost();
-        if tokens > largest {
-            return Err(QuotaError::InitialTooLarge { largest });
-        }
-        let central = self.central.into_inner().holding(tokens, self.clock.now());
-        Ok(Self { central: CachePadded::new(central), ..self })
     }
 }
 

@@ -76,11 +76,12 @@ impl Limiter for Real {
             let from = self.time.truth();
             let cost = match call {
                 Call::Acquire(n) if self.acquire(handle.as_ref(), n) => n,
+                Call::UpTo(n) => self.bucket.try_acquire_up_to(n),
                 Call::AcquireAt(n) if self.bucket.try_acquire_n_at(n, self.time.now()).is_ok() => n,
                 _ => 0,
             };
             match call {
-                Call::Acquire(_) | Call::AcquireAt(_) => {
+                Call::Acquire(_) | Call::AcquireAt(_) | Call::UpTo(_) => {
                     let to = self.time.truth();
                     admitted.push(Admission { from, to, cost });
                 }

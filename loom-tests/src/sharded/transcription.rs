@@ -329,6 +329,29 @@ impl Transcription {
         self.draw_exactly(me, n, now)
     }
 
+    /// Whatever there is, from wherever it is: each piece is spent at once.
+    fn up_to(&self, me: &mut Caller, n: u64) {
+        if self.acquire(me, n) {
+            return;
+        }
+        let now = self.now(me);
+        let mut missing = n;
+        if let Some(drawn) = self.draw(0, n, now) {
+            me.admit_at(now, drawn);
+            missing -= drawn;
+        }
+        for slot in 0..self.slots.len() {
+            let from = self.truth.now();
+            let mut piece = 0;
+            self.change(slot, |word| {
+                piece = word.credits().min(missing);
+                word.take(piece)
+            });
+            me.admit(from, self.truth.now(), piece);
+            missing -= piece;
+        }
+    }
+
     fn claim(&self, me: &mut Caller) {
         let mut slots = self.world.shards..self.slots.len();
         me.held = slots.find_map(|slot| {
@@ -356,6 +379,7 @@ impl Limiter for Transcription {
             match call {
                 Call::Acquire(n) => drop(self.acquire(&mut me, n)),
                 Call::AcquireAt(n) => drop(self.acquire_at(&mut me, n)),
+                Call::UpTo(n) => self.up_to(&mut me, n),
                 Call::Claim => self.claim(&mut me),
                 Call::Release => self.release(&mut me),
                 Call::Tick(by) => {

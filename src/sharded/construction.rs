@@ -1,0 +1,142 @@
+//! How a [`ShardedTokenBucket`] is made.
+
+use super::central::Central;
+use super::layout::Layout;
+use super::slot::Slot;
+use super::thread;
+use super::token_bucket::ShardedTokenBucket;
+use crate::clock::Clock;
+#[cfg(feature = "std")]
+use crate::clock::DefaultClock;
+use crate::quota::{Quota, QuotaError};
+use crossbeam_utils::CachePadded;
+
+#[cfg(feature = "std")]
+impl ShardedTokenBucket<DefaultClock> {
+    /// A bucket on the default clock, with shards for this machine. It starts full. No reading of the clock is taken.
+    pub fn new(quota: Quota) -> Self {
+        Self::with_clock(quota, DefaultClock::default())
+    }
+
+    /// A bucket on the default clock with about `shards` shards: a power of two, fewer if the burst does not stretch to
+    /// them, at most 1024.
+    ///
+    /// # Panics
+    ///
+    /// If `shards` is 0; see [`try_with_shards`](Self::try_with_shards).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{Quota, ShardedTokenBucket};
+    ///
+    /// let bucket = ShardedTokenBucket::with_shards(Quota::per_second(1_000_000), 6);
+    /// assert_eq!(bucket.shards(), 8);
+    /// let bucket = ShardedTokenBucket::with_shards(Quota::per_second(1_000), 64);
+    /// assert_eq!(bucket.shards(), 4); // for an eighth of the burst is only 125 tokens
+    /// ```
+    pub fn with_shards(quota: Quota, shards: usize) -> Self {
+        Self::with_shards_and_clock(quota, shards, DefaultClock::default())
+    }
+
+    /// As [`new`](Self::new). Every quota fits: there is no error; it is here because every limiter has it.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    pub fn try_new(quota: Quota) -> Result<Self, QuotaError> {
+        Ok(Self::new(quota))
+    }
+
+    /// As [`with_shards`](Self::with_shards), but reports.
+    ///
+    /// # Errors
+    ///
+    /// [`QuotaError::ZeroShards`] if `shards` is 0.
+    pub fn try_with_shards(quota: Quota, shards: usize) -> Result<Self, QuotaError> {
+        Self::try_with_shards_and_clock(quota, shards, DefaultClock::default())
+    }
+}
+
+impl<C> ShardedTokenBucket<C> {
+    /// A bucket on `clock`, with shards for this machine. It starts full. No reading of the clock is taken.
+    pub fn with_clock(quota: Quota, clock: C) -> Self {
+        Self::assemble(quota, Layout::new(quota, thread::default_shards()), clock)
+    }
+
+    /// As [`with_clock`](Self::with_clock). Every quota fits: there is no error; it is here because every limiter has it.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    pub fn try_with_clock(quota: Quota, clock: C) -> Result<Self, QuotaError> {
+        Ok(Self::with_clock(quota, clock))
+    }
+
+    /// A bucket on `clock` with about `shards` shards; see [`with_shards`](ShardedTokenBucket::with_shards).
+    ///
+    /// # Panics
+    ///
+    /// If `shards` is 0; see [`try_with_shards_and_clock`](Self::try_with_shards_and_clock).
+    pub fn with_shards_and_clock(quota: Quota, shards: usize, clock: C) -> Self {
+        match Self::try_with_shards_and_clock(quota, shards, clock) {
+            Ok(bucket) => bucket,
+            Err(error) => error.panic(),
+        }
+    }
+
+    /// As [`with_shards_and_clock`](Self::with_shards_and_clock), but reports.
+    ///
+    /// # Errors
+    ///
+    /// [`QuotaError::ZeroShards`] if `shards` is 0.
+    pub fn try_with_shards_and_clock(quota: Quota, shards: usize, clock: C) -> Result<Self, QuotaError> {
+        if shards == 0 {
+            return Err(QuotaError::ZeroShards);
+        }
+        let shards = if cfg!(feature = "std") { shards } else { 1 };
+        Ok(Self::assemble(quota, Layout::new(quota, shards), clock))
+    }
+
+    /// A bucket of exactly these sizes, for model checks, whose bursts must be tiny. The burst must cover them.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn with_sizes(quota: Quota, shards: usize, handles: usize, batch: u64, clock: C) -> Self {
+        Self::assemble(quota, Layout { shards, handles, batch }, clock)
+    }
+
+    fn assemble(quota: Quota, layout: Layout, clock: C) -> Self {
+        let slots = (0..layout.shards + layout.handles).map(|_| CachePadded::new(Slot::new())).collect();
+        let central = Quota::from_valid(quota.tokens(), quota.period_nanos(), layout.central(quota.burst()));
+        Self { slots, mask: layout.shards - 1, batch: layout.batch, quota, clock, central: Central::new(central) }
+    }
+}
+
+impl<C: Clock> ShardedTokenBucket<C> {
+    /// The same limiter holding `tokens` instead of starting full. Reads the clock.
+    ///
+    /// # Panics
+    ///
+    /// If `tokens` is above [`max_cost`](Self::max_cost); see [`try_with_initial`](Self::try_with_initial).
+    #[must_use]
+    pub fn with_initial(self, tokens: u64) -> Self {
+        match self.try_with_initial(tokens) {
+            Ok(limiter) => limiter,
+            Err(error) => error.panic(),
+        }
+    }
+
+    /// The same limiter holding `tokens` instead of starting full. Reads the clock.
+    ///
+    /// # Errors
+    ///
+    /// [`QuotaError::InitialTooLarge`] if `tokens` is above [`max_cost`](Self::max_cost).
+    pub fn try_with_initial(self, tokens: u64) -> Result<Self, QuotaError> {
+        let largest = self.max_cost();
+        if tokens > largest {
+            return Err(QuotaError::InitialTooLarge { largest });
+        }
+        let central = self.central.holding(tokens, self.clock.now());
+        Ok(Self { central, ..self })
+    }
+}
