@@ -141,6 +141,7 @@ pub(crate) mod model {
             Self
         }
 
+        #[allow(clippy::unused_self)] // as the real one has it
         pub(crate) fn spin(&mut self) {}
     }
 }

@@ -51,9 +51,11 @@
 //!
 //! # The sharded token bucket
 //!
-//! Up to an eighth of the burst can lie in shards and handles, where a call may not get at it. A call can be denied
-//! while another thread, suspended in the middle of a refill, has tokens in hand. A handle that is leaked keeps its
-//! tokens for ever. It allocates when it is made, so a `static` needs a `LazyLock`. Without `std` threads cannot be
+//! A call of cost 1, while there is no handle, is short of at most `burst - max_cost()`, an eighth of the burst. A larger
+//! cost, or any call while handles hold tokens, may be short of twice that. A call can be denied while another thread,
+//! suspended in the middle of a refill, has tokens in hand. A handle that is leaked keeps its tokens for ever. The bucket
+//! allocates when it is made, so a `static` needs a `LazyLock`; and a thread's first call to any sharded bucket may
+//! allocate, to have its shard given back when the thread ends. Without `std` threads cannot be
 //! told apart, and there is one shard.
 //!
 //! # The keyed limiter

@@ -16,11 +16,11 @@
 //! | mutex around a bucket | 1 | 2 or more | 1 | 2 or more |
 //! | [`TokenBucket`] and the other single words | 1 | 1 | 1 | 0 |
 //! | [`SlidingWindowLog`], cost 1 | 1 | 2 or fewer | 1 | 0 |
-//! | [`ShardedTokenBucket`] | 1 / q | 2 / q | 1 | 0 |
+//! | [`ShardedTokenBucket`] | 2 / q | 2 / q | 1 | 0 |
 //! | [`Handle`] | 1 / q | 1 / q | 1 | 0 |
 //! | [`KeyedLimiter`], known key | 1 | 1, on the key's line | 1 | 0 |
 //!
-//! `q` is the batch: how many tokens are fetched from the central word at a time, up to 1024. Beside what the table
+//! `q` is the batch: how many tokens are fetched from the central word at a time, up to 4096. Beside what the table
 //! counts, a sharded admission writes its own shard's line, which stays in its core's cache; a handle writes plain
 //! memory. A denial by a sharded bucket looks through all shards the first time, and after that only when something
 //! has been put into one.
@@ -37,8 +37,11 @@
 //! *Not when most calls are denied.* A denial by the single word writes nothing. If the limit is a thousand per
 //! second, a thousand writes per second go to the line, however many calls there are.
 //!
+//! *Not close to the limit.* While the central word has few tokens to spare (less than half a batch, and less than 512),
+//! each admission takes its own from there, at the price of the single word.
+//!
 //! *Not when bursts are small.* Credits in shards are tokens that other threads do not get at: up to an eighth of the
-//! burst. A burst below 136 is not divided at all, and the bucket is then a single word with a detour.
+//! burst, or twice that for costs above 1 and while there are handles. A burst below 136 is not divided at all, and the bucket is then a single word with a detour.
 //!
 //! *Not for an order among calls.* A denial by the sharded bucket may happen while a suspended thread has tokens in
 //! hand.
