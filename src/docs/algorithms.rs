@@ -80,8 +80,8 @@
 //! *Use it* where more than a million calls per second are admitted, from several cores. See
 //! [performance](super::performance#when-to-shard).
 //!
-//! *It errs* towards refusing, by at most an eighth of the burst: that many tokens can lie where a call does not get
-//! at them. This does not grow with time. In the long run every token is spent, be it by one thread alone.
+//! *It errs* towards refusing, by at most an eighth of the burst, or twice that for costs above 1 and while there are
+//! handles: that many tokens can lie where a call does not get at them. This does not grow with time. In the long run every token is spent, be it by one thread alone.
 //!
 //! # Keyed limiter
 //!
@@ -91,8 +91,7 @@
 //! *Use it* for a limit per client, address or API key, where keys come from outside and anybody can make up new ones.
 //!
 //! *It errs* towards refusing. If the places where a new key could go are all taken by keys in debt, it is refused
-//! with
-//! [`Denied::TableFull`]. Two keys whose hashes agree in 30 bits and place share a bucket. No key in debt is ever
+//! with [`Denied::TableFull`]. Two keys whose hashes agree in 30 bits and place share a bucket. No key in debt is ever
 //! forgotten, and none is ever admitted more than its bound.
 //!
 //! *It costs* 25.6 bytes for each key of its capacity, allocated by its constructor; a call on a known key is one
