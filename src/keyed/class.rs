@@ -100,8 +100,9 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         // In this order: reading a time stamp counter takes a while, in which what does not wait for it goes on.
         let key = self.limiter.identity(key);
         let line = self.limiter.table().line(key, 0);
+        let glance = line.glance(key.tag(0));
         let now = self.limiter.within(now());
-        self.limiter.table().acquire(line, self.pace, key, cost, now)
+        self.limiter.table().acquire(line, glance, self.pace, key, cost, now)
     }
 }
 

@@ -75,12 +75,12 @@ impl Table {
     /// This function does that and no more; others take over where it is otherwise.
     #[inline(always)]
     #[allow(clippy::inline_always)] // what a call would store for it must reach memory before the CAS can
-    pub(super) fn acquire(&self, line: &Line, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
+    pub(super) fn acquire(&self, line: &Line, glance: usize, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
         let tag = key.tag(0);
         if !pace.is_whole() {
             return self.acquire_between_instants(pace, key, cost, now);
         }
-        if charge_once(line, line.glance(tag), tag, |full_at| pace.charge_whole(full_at, cost, now)) {
+        if charge_once(line, glance, tag, |full_at| pace.charge_whole(full_at, cost, now)) {
             return Ok(());
         }
         self.acquire_in_second(pace, key, cost, now)
