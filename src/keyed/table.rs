@@ -69,47 +69,61 @@ impl Table {
         &self.lines[key.line(candidate, self.count())]
     }
 
-    /// Decides a call: charges the key's bucket, which it opens if there is none. `line` is the key's first.
+    /// Decides a call: charges the key's bucket, which it opens if there is none. `line` is the key's first, and `glance`
+    /// where its slot seemed to be there.
     ///
     /// Nearly always, a unit is a nanosecond, the key lives in its first line, and nobody else is charging it just now.
     /// This function does that and no more; others take over where it is otherwise.
     #[inline(always)]
     #[allow(clippy::inline_always)] // what a call would store for it must reach memory before the CAS can
-    pub(super) fn acquire(&self, line: &Line, glance: usize, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
-        let tag = key.tag(0);
+    pub(super) fn acquire(
+        &self,
+        (line, glance): (&Line, usize),
+        pace: &Pace,
+        key: Identity,
+        cost: u64,
+        now: Nanos,
+    ) -> Result<(), Denied> {
         if !pace.is_whole() {
-            return self.acquire_between_instants(pace, key, cost, now);
+            return self.acquire_again(pace, key, cost, now);
         }
-        if charge_once(line, glance, tag, |full_at| pace.charge_whole(full_at, cost, now)) {
-            return Ok(());
+        match charge_once(line, glance, key.tag(0), |full_at| pace.charge_whole(full_at, cost, now)) {
+            Some(true) => Ok(()),
+            Some(false) => self.acquire_again(pace, key, cost, now),
+            None => self.acquire_in_second(pace, key, cost, now),
         }
-        self.acquire_in_second(pace, key, cost, now)
     }
 
-    /// As [`acquire`](Self::acquire), after a glance at the key's first line.
+    /// As [`acquire`](Self::acquire), after a glance at the key's first line and for any unit.
     #[inline]
     pub(super) fn acquire_at(&self, glance: usize, call: &Call<'_>) -> Result<(), Denied> {
         let Call { key, pace, cost, now } = *call;
-        if charge_once(self.line(key, 0), glance, key.tag(0), |full_at| pace.charge(full_at, cost, now)) {
-            return Ok(());
+        match charge_once(self.line(key, 0), glance, key.tag(0), |full_at| pace.charge(full_at, cost, now)) {
+            Some(true) => Ok(()),
+            Some(false) => self.acquire_again(pace, key, cost, now),
+            None => self.acquire_in_second(pace, key, cost, now),
         }
-        self.acquire_in_second(pace, key, cost, now)
     }
 
-    /// As [`acquire`](Self::acquire), for any unit.
+    /// As [`acquire`](Self::acquire), for any unit, and for as many attempts as it takes: refusals end here.
     #[inline(never)]
-    fn acquire_between_instants(&self, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
-        self.acquire_at(self.line(key, 0).glance(key.tag(0)), &Call { key, pace, cost, now })
+    fn acquire_again(&self, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
+        let call = Call { key, pace, cost, now };
+        self.charge_in(0, &call).unwrap_or_else(|| self.acquire_in_second(pace, key, cost, now))
     }
 
     /// As [`acquire`](Self::acquire), but for the key's second line.
     #[inline(never)]
     fn acquire_in_second(&self, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
-        let (line, tag) = (self.line(key, 1), key.tag(1));
-        if charge_once(line, line.glance(tag), tag, |full_at| pace.charge(full_at, cost, now)) {
-            return Ok(());
-        }
-        self.acquire_anywhere(&Call { key, pace, cost, now })
+        let call = Call { key, pace, cost, now };
+        self.charge_in(1, &call).unwrap_or_else(|| self.acquire_anywhere(&call))
+    }
+
+    /// Decides a call on the slot that seems to be the key's in its line `candidate`; `None` if it is not, or is not open.
+    #[inline]
+    fn charge_in(&self, candidate: usize, call: &Call<'_>) -> Option<Result<(), Denied>> {
+        let (line, tag) = (self.line(call.key, candidate), call.key.tag(candidate));
+        Self::charge(line.get(line.glance(tag))?, tag, call)
     }
 
     /// Decides a call wherever the key lives, and whatever others do meanwhile.
@@ -178,17 +192,13 @@ impl Table {
     }
 }
 
-/// One attempt at rules 2 and 3, on the slot of a glance; whether it has charged the key.
+/// One attempt at rules 2 and 3, on the slot of a glance: whether it has charged the key; `None` if the slot is not the
+/// key's, or is not open.
 #[inline]
-fn charge_once(line: &Line, glance: usize, tag: u32, charge: impl FnOnce(u64) -> Option<u64>) -> bool {
-    if let Some(slot) = line.get(glance)
-        && let Some(word) = slot.find(tag)
-        && word.is_open()
-        && let Some(full_at) = charge(word.instant())
-    {
-        return slot.step(word, word.charged(full_at));
-    }
-    false
+fn charge_once(line: &Line, glance: usize, tag: u32, charge: impl FnOnce(u64) -> Option<u64>) -> Option<bool> {
+    let slot = line.get(glance)?;
+    let word = slot.find(tag).filter(|word| word.is_open())?;
+    Some(charge(word.instant()).is_some_and(|full_at| slot.step(word, word.charged(full_at))))
 }
 
 /// The instant up to which lives of keys may have ended (rules 4, 7 and 8).
