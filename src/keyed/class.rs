@@ -97,13 +97,12 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         if cost == 0 {
             return Ok(());
         }
-        // In this order: reading a time stamp counter takes a while, in which what does not wait for it goes on, above all
-        // the loading of the line.
+        // In this order: a time stamp counter is read only when all loads before it are done, and none after it begins
+        // before; hashing goes on meanwhile.
         let key = self.limiter.identity(key);
         let line = self.limiter.table().line(key, 0);
-        let glance = line.glance(key.tag(0));
         let now = self.limiter.within(now());
-        self.limiter.table().acquire((line, glance), self.pace, key, cost, now)
+        self.limiter.table().acquire(line, self.pace, key, cost, now)
     }
 }
 

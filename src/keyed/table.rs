@@ -69,25 +69,18 @@ impl Table {
         &self.lines[key.line(candidate, self.count())]
     }
 
-    /// Decides a call: charges the key's bucket, which it opens if there is none. `line` is the key's first, and `glance`
-    /// where its slot seemed to be there.
+    /// Decides a call: charges the key's bucket, which it opens if there is none. `line` is the key's first.
     ///
     /// Nearly always, a unit is a nanosecond, the key lives in its first line, and nobody else is charging it just now.
     /// This function does that and no more; others take over where it is otherwise.
     #[inline(always)]
     #[allow(clippy::inline_always)] // what a call would store for it must reach memory before the CAS can
-    pub(super) fn acquire(
-        &self,
-        (line, glance): (&Line, usize),
-        pace: &Pace,
-        key: Identity,
-        cost: u64,
-        now: Nanos,
-    ) -> Result<(), Denied> {
+    pub(super) fn acquire(&self, line: &Line, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
+        let tag = key.tag(0);
         if !pace.is_whole() {
             return self.acquire_again(pace, key, cost, now);
         }
-        match charge_once(line, glance, key.tag(0), |full_at| pace.charge_whole(full_at, cost, now)) {
+        match charge_once(line, line.glance(tag), tag, |full_at| pace.charge_whole(full_at, cost, now)) {
             Some(true) => Ok(()),
             Some(false) => self.acquire_again(pace, key, cost, now),
             None => self.acquire_in_second(pace, key, cost, now),
