@@ -216,3 +216,30 @@ impl Horizon {
         self.0.load(Ordering::Relaxed)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::sync::injected::counting_writes;
+    use crate::{Denied, KeyedLimiter, ManualClock, Quota};
+    use alloc::vec::Vec;
+
+    /// Wherever the key lives, and whether or not a unit is a nanosecond.
+    #[test]
+    fn a_charge_writes_once_and_a_refusal_not_at_all() {
+        for quota in [Quota::per_hour(1).with_burst(2), Quota::per_second(3).with_burst(2)] {
+            let limiter = KeyedLimiter::<u64>::with_clock(quota, 1, ManualClock::new());
+            let writes = |key| counting_writes(|| limiter.try_acquire(&key));
+            let known: Vec<u64> = (0..1_000).filter(|key| limiter.try_acquire(key).is_ok()).collect();
+            assert_eq!(known.len(), 15, "all slots of all lines");
+            for &key in &known {
+                assert_eq!(writes(key), (Ok(()), 1), "key {key}");
+            }
+            for &key in &known {
+                assert!(matches!(writes(key), (Err(Denied::TryAfter(_)), 0)), "key {key}");
+                assert_eq!(counting_writes(|| (limiter.status(&key).remaining, limiter.forget(&key))), ((0, false), 0));
+            }
+            let (decision, written) = writes(1_000);
+            assert!(matches!(decision, Err(Denied::TableFull(_))) && written == 0, "{decision:?}, {written} writes");
+        }
+    }
+}
