@@ -220,7 +220,7 @@ impl Horizon {
 #[cfg(test)]
 mod tests {
     use crate::sync::injected::counting_writes;
-    use crate::{Denied, KeyedLimiter, ManualClock, Quota};
+    use crate::{Denied, KeyedLimiter, ManualClock, Nanos, Quota};
     use alloc::vec::Vec;
 
     /// Wherever the key lives, and whether or not a unit is a nanosecond.
@@ -241,5 +241,21 @@ mod tests {
             let (decision, written) = writes(1_000);
             assert!(matches!(decision, Err(Denied::TableFull(_))) && written == 0, "{decision:?}, {written} writes");
         }
+    }
+    /// However many others there are and whatever they owe: no call sweeps.
+    #[test]
+    fn a_newcomer_writes_four_times_at_most() {
+        let clock = ManualClock::new();
+        let limiter = KeyedLimiter::<u64>::with_clock(Quota::per_second(1), 1_000, clock.clone());
+        let mut most = 0;
+        for round in 0..4 {
+            clock.set(Nanos::from_secs(round));
+            for key in 0..1_000 {
+                let (decision, written) = counting_writes(|| limiter.try_acquire(&(round * 1_000 + key)));
+                assert!(decision.is_ok() && written >= 3, "a claim, a tag, a commitment: {decision:?}, {written}");
+                most = most.max(written);
+            }
+        }
+        assert_eq!(most, 4, "and the horizon, where a key has lost its slot");
     }
 }
