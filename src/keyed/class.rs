@@ -97,7 +97,8 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         if cost == 0 {
             return Ok(());
         }
-        // In this order: reading a time stamp counter takes a while, in which what does not wait for it goes on.
+        // In this order: a time stamp counter is read only when all loads before it are done, and none after it begins
+        // before; hashing goes on meanwhile.
         let key = self.limiter.identity(key);
         let line = self.limiter.table().line(key, 0);
         let now = self.limiter.within(now());

@@ -63,6 +63,7 @@
 
 mod address;
 mod batch;
+mod build;
 mod class;
 mod error;
 mod identity;

@@ -78,38 +78,45 @@ impl Table {
     pub(super) fn acquire(&self, line: &Line, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
         let tag = key.tag(0);
         if !pace.is_whole() {
-            return self.acquire_between_instants(pace, key, cost, now);
+            return self.acquire_again(pace, key, cost, now);
         }
-        if charge_once(line, line.glance(tag), tag, |full_at| pace.charge_whole(full_at, cost, now)) {
-            return Ok(());
+        match charge_once(line, line.glance(tag), tag, |full_at| pace.charge_whole(full_at, cost, now)) {
+            Some(true) => Ok(()),
+            Some(false) => self.acquire_again(pace, key, cost, now),
+            None => self.acquire_in_second(pace, key, cost, now),
         }
-        self.acquire_in_second(pace, key, cost, now)
     }
 
-    /// As [`acquire`](Self::acquire), after a glance at the key's first line.
+    /// As [`acquire`](Self::acquire), after a glance at the key's first line and for any unit.
     #[inline]
     pub(super) fn acquire_at(&self, glance: usize, call: &Call<'_>) -> Result<(), Denied> {
         let Call { key, pace, cost, now } = *call;
-        if charge_once(self.line(key, 0), glance, key.tag(0), |full_at| pace.charge(full_at, cost, now)) {
-            return Ok(());
+        match charge_once(self.line(key, 0), glance, key.tag(0), |full_at| pace.charge(full_at, cost, now)) {
+            Some(true) => Ok(()),
+            Some(false) => self.acquire_again(pace, key, cost, now),
+            None => self.acquire_in_second(pace, key, cost, now),
         }
-        self.acquire_in_second(pace, key, cost, now)
     }
 
-    /// As [`acquire`](Self::acquire), for any unit.
+    /// As [`acquire`](Self::acquire), for any unit, and for as many attempts as it takes: refusals end here.
     #[inline(never)]
-    fn acquire_between_instants(&self, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
-        self.acquire_at(self.line(key, 0).glance(key.tag(0)), &Call { key, pace, cost, now })
+    fn acquire_again(&self, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
+        let call = Call { key, pace, cost, now };
+        self.charge_in(0, &call).unwrap_or_else(|| self.acquire_in_second(pace, key, cost, now))
     }
 
     /// As [`acquire`](Self::acquire), but for the key's second line.
     #[inline(never)]
     fn acquire_in_second(&self, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
-        let (line, tag) = (self.line(key, 1), key.tag(1));
-        if charge_once(line, line.glance(tag), tag, |full_at| pace.charge(full_at, cost, now)) {
-            return Ok(());
-        }
-        self.acquire_anywhere(&Call { key, pace, cost, now })
+        let call = Call { key, pace, cost, now };
+        self.charge_in(1, &call).unwrap_or_else(|| self.acquire_anywhere(&call))
+    }
+
+    /// Decides a call on the slot that seems to be the key's in its line `candidate`; `None` if it is not, or is not open.
+    #[inline]
+    fn charge_in(&self, candidate: usize, call: &Call<'_>) -> Option<Result<(), Denied>> {
+        let (line, tag) = (self.line(call.key, candidate), call.key.tag(candidate));
+        Self::charge(line.get(line.glance(tag))?, tag, call)
     }
 
     /// Decides a call wherever the key lives, and whatever others do meanwhile.
@@ -178,17 +185,13 @@ impl Table {
     }
 }
 
-/// One attempt at rules 2 and 3, on the slot of a glance; whether it has charged the key.
+/// One attempt at rules 2 and 3, on the slot of a glance: whether it has charged the key; `None` if the slot is not the
+/// key's, or is not open.
 #[inline]
-fn charge_once(line: &Line, glance: usize, tag: u32, charge: impl FnOnce(u64) -> Option<u64>) -> bool {
-    if let Some(slot) = line.get(glance)
-        && let Some(word) = slot.find(tag)
-        && word.is_open()
-        && let Some(full_at) = charge(word.instant())
-    {
-        return slot.step(word, word.charged(full_at));
-    }
-    false
+fn charge_once(line: &Line, glance: usize, tag: u32, charge: impl FnOnce(u64) -> Option<u64>) -> Option<bool> {
+    let slot = line.get(glance)?;
+    let word = slot.find(tag).filter(|word| word.is_open())?;
+    Some(charge(word.instant()).is_some_and(|full_at| slot.step(word, word.charged(full_at))))
 }
 
 /// The instant up to which lives of keys may have ended (rules 4, 7 and 8).
@@ -211,5 +214,48 @@ impl Horizon {
         // ORDERING: relaxed; pairs with nothing. The acquire loads of the candidates keep it in its place, and tell of
         // every rise that matters.
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sync::injected::counting_writes;
+    use crate::{Denied, KeyedLimiter, ManualClock, Nanos, Quota};
+    use alloc::vec::Vec;
+
+    /// Wherever the key lives, and whether or not a unit is a nanosecond.
+    #[test]
+    fn a_charge_writes_once_and_a_refusal_not_at_all() {
+        for quota in [Quota::per_hour(1).with_burst(2), Quota::per_second(3).with_burst(2)] {
+            let limiter = KeyedLimiter::<u64>::with_clock(quota, 1, ManualClock::new());
+            let writes = |key| counting_writes(|| limiter.try_acquire(&key));
+            let known: Vec<u64> = (0..1_000).filter(|key| limiter.try_acquire(key).is_ok()).collect();
+            assert_eq!(known.len(), 15, "all slots of all lines");
+            for &key in &known {
+                assert_eq!(writes(key), (Ok(()), 1), "key {key}");
+            }
+            for &key in &known {
+                assert!(matches!(writes(key), (Err(Denied::TryAfter(_)), 0)), "key {key}");
+                assert_eq!(counting_writes(|| (limiter.status(&key).remaining, limiter.forget(&key))), ((0, false), 0));
+            }
+            let (decision, written) = writes(1_000);
+            assert!(matches!(decision, Err(Denied::TableFull(_))) && written == 0, "{decision:?}, {written} writes");
+        }
+    }
+    /// However many others there are and whatever they owe: no call sweeps.
+    #[test]
+    fn a_newcomer_writes_four_times_at_most() {
+        let clock = ManualClock::new();
+        let limiter = KeyedLimiter::<u64>::with_clock(Quota::per_second(1), 1_000, clock.clone());
+        let mut most = 0;
+        for round in 0..4 {
+            clock.set(Nanos::from_secs(round));
+            for key in 0..1_000 {
+                let (decision, written) = counting_writes(|| limiter.try_acquire(&(round * 1_000 + key)));
+                assert!(decision.is_ok() && written >= 3, "a claim, a tag, a commitment: {decision:?}, {written}");
+                most = most.max(written);
+            }
+        }
+        assert_eq!(most, 4, "and the horizon, where a key has lost its slot");
     }
 }

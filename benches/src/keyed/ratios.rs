@@ -33,7 +33,18 @@ pub const COMPARISONS: &[Comparison] = &[
         other: "keyed-foldhash",
         clock: "",
     },
-    Comparison { name: "floor : an isolated call, foldhash", engine: "floor-line", other: "keyed-isolated", clock: "" },
+    Comparison {
+        name: "floor, each waiting for the line before : an isolated call, foldhash",
+        engine: "floor-line",
+        other: "keyed-isolated",
+        clock: "",
+    },
+    Comparison {
+        name: "floor, isolated likewise : an isolated call, foldhash",
+        engine: "floor-isolated",
+        other: "keyed-isolated",
+        clock: "",
+    },
 ];
 
 impl Comparison {

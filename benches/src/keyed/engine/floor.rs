@@ -36,6 +36,7 @@ impl Floor {
 }
 
 impl Engine for Floor {
+    #[inline]
     fn try_acquire(&self, key: u64) -> bool {
         self.touch(key);
         true

@@ -1,14 +1,13 @@
-//! `keyed-isolated`: this crate's limiter, one call at a time.
+//! `keyed-isolated` and `floor-isolated`: this crate's limiter, and the floor, one call at a time.
 
-use super::ours::Keyed;
-use super::{Build, Engine, NamedHasher};
-use crate::engine::{Kind, version};
+use super::{Build, Engine};
+use crate::engine::Kind;
 use tollgate::Quota;
 
-/// As [`Keyed`], but no call begins before the one before it has ended. In a loop a processor looks ahead and loads the
-/// next key's line early; a program that does something else between its calls has no such help.
+/// As `E`, but no call begins before the one before it has ended. In a loop a processor looks ahead and loads the next
+/// key's line early; a program that does something else between its calls has no such help.
 #[derive(Debug)]
-pub struct Isolated<S>(Keyed<S>);
+pub struct Isolated<E>(E);
 
 /// Waits until all that came before is done.
 #[inline]
@@ -23,7 +22,7 @@ fn settle() {
     core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
 }
 
-impl<S: NamedHasher> Engine for Isolated<S> {
+impl<E: Engine> Engine for Isolated<E> {
     #[inline]
     fn try_acquire(&self, key: u64) -> bool {
         let is_admitted = self.0.try_acquire(key);
@@ -32,14 +31,18 @@ impl<S: NamedHasher> Engine for Isolated<S> {
     }
 }
 
-impl<S: NamedHasher> Build for Isolated<S> {
-    const VERSION: &'static str = version::TOLLGATE;
-    const CLOCK: &'static str = "quanta";
-    const HASHER: &'static str = S::NAME;
-    const KIND: Kind = Kind::Ours;
-    const BOUNDED: bool = true;
+impl<E: Build> Build for Isolated<E> {
+    const VERSION: &'static str = E::VERSION;
+    const CLOCK: &'static str = E::CLOCK;
+    const HASHER: &'static str = E::HASHER;
+    const KIND: Kind = E::KIND;
+    const BOUNDED: bool = E::BOUNDED;
 
     fn build(quota: Quota, keys: u32) -> Self {
-        Self(Keyed::build(quota, keys))
+        Self(E::build(quota, keys))
+    }
+
+    fn build_bounded(quota: Quota, keys: u32) -> Self {
+        Self(E::build_bounded(quota, keys))
     }
 }

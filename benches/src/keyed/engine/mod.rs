@@ -113,10 +113,11 @@ type Fold = foldhash::fast::RandomState;
 /// Every engine, in the order in which they are shown.
 pub const ENTRIES: &[Entry] = &[
     Entry::of::<floor::Floor>("floor-line"),
+    Entry::of::<isolated::Isolated<floor::Floor>>("floor-isolated"),
     Entry::of::<ours::Keyed<Sip>>("keyed"),
     Entry::of::<ours::Keyed<Fold>>("keyed-foldhash"),
     Entry::of::<batch::Batch<Fold>>("keyed-batch-16"),
-    Entry::of::<isolated::Isolated<Fold>>("keyed-isolated"),
+    Entry::of::<isolated::Isolated<ours::Keyed<Fold>>>("keyed-isolated"),
     Entry::of::<governor::Governor<Sip>>("governor-keyed"),
     Entry::of::<governor::Governor<Fold>>("governor-keyed-foldhash"),
     Entry::of::<rate_net::RateNet<SystemClock>>("rate-net-keyed"),

@@ -1,0 +1,147 @@
+//! How a [`KeyedLimiter`] is built.
+
+use super::class::Classes;
+use super::error::KeyedError;
+use super::limiter::KeyedLimiter;
+use super::pace::Pace;
+use super::table::Table;
+#[cfg(feature = "std")]
+use crate::clock::DefaultClock;
+use alloc::boxed::Box;
+use core::marker::PhantomData;
+#[cfg(feature = "std")]
+use std::hash::RandomState;
+
+#[cfg(feature = "std")]
+impl<K: ?Sized> KeyedLimiter<K> {
+    /// A limiter for `capacity` keys in debt at once, each under `quota`, on the default hasher and clock. No reading of
+    /// the clock is taken.
+    ///
+    /// Instead of one quota it takes several [`Classes`]: an array, a slice or a vector of quotas.
+    ///
+    /// # Panics
+    ///
+    /// With the message of the [`KeyedError`] that [`try_new`](Self::try_new) reports.
+    pub fn new(quota: impl Into<Classes>, capacity: usize) -> Self {
+        Self::try_new(quota, capacity).unwrap_or_else(|error| error.panic())
+    }
+
+    /// As [`new`](Self::new), but reports what does not fit.
+    ///
+    /// # Errors
+    ///
+    /// A [`KeyedError`] that names the limit broken: a capacity of zero, or of more keys or bytes than there can be; a rate
+    /// above one token per nanosecond, or a burst that takes more than 96 years to recover.
+    pub fn try_new(quota: impl Into<Classes>, capacity: usize) -> Result<Self, KeyedError> {
+        Self::try_with_hasher_and_clock(quota, capacity, RandomState::new(), DefaultClock::default())
+    }
+
+    /// As [`new`](Self::new), with another hasher.
+    ///
+    /// A hasher that a stranger can predict lets them share the bucket of whomever they choose.
+    ///
+    /// # Panics
+    ///
+    /// As [`new`](Self::new).
+    pub fn with_hasher<S>(quota: impl Into<Classes>, capacity: usize, hasher: S) -> KeyedLimiter<K, S> {
+        KeyedLimiter::with_hasher_and_clock(quota, capacity, hasher, DefaultClock::default())
+    }
+
+    /// As [`new`](Self::new), on another clock.
+    ///
+    /// # Panics
+    ///
+    /// As [`new`](Self::new).
+    pub fn with_clock<C>(quota: impl Into<Classes>, capacity: usize, clock: C) -> KeyedLimiter<K, RandomState, C> {
+        KeyedLimiter::with_hasher_and_clock(quota, capacity, RandomState::new(), clock)
+    }
+}
+
+impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
+    /// A limiter with any hasher and any clock; available without `std`.
+    ///
+    /// # Panics
+    ///
+    /// With the message of the [`KeyedError`] that the `try_` form reports.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::hash::{BuildHasherDefault, DefaultHasher};
+    /// use tollgate::{KeyedLimiter, ManualClock, Quota};
+    ///
+    /// let hasher = BuildHasherDefault::<DefaultHasher>::default();
+    /// let limiter = KeyedLimiter::<u64, _, _>::with_hasher_and_clock(
+    ///     Quota::per_second(5),
+    ///     1_000,
+    ///     hasher,
+    ///     ManualClock::new(),
+    /// );
+    /// assert!(limiter.try_acquire_n(&7, 5).is_ok());
+    /// assert!(limiter.try_acquire(&7).is_err());
+    /// ```
+    pub fn with_hasher_and_clock(quota: impl Into<Classes>, capacity: usize, hasher: S, clock: C) -> Self {
+        Self::try_with_hasher_and_clock(quota, capacity, hasher, clock).unwrap_or_else(|error| error.panic())
+    }
+
+    /// As [`with_hasher_and_clock`](Self::with_hasher_and_clock), but reports what does not fit.
+    ///
+    /// # Errors
+    ///
+    /// A [`KeyedError`] that names the limit broken.
+    pub fn try_with_hasher_and_clock(
+        quota: impl Into<Classes>,
+        capacity: usize,
+        hasher: S,
+        clock: C,
+    ) -> Result<Self, KeyedError> {
+        let mut paces = quota.into().into_iter().map(Pace::try_new);
+        let first = paces.next().ok_or(KeyedError::NoQuota)??;
+        let others: Box<[Pace]> = paces.collect::<Result<_, _>>()?;
+        let end = others.iter().fold(first.end(), |end, pace| end.min(pace.end()));
+        let table = Table::try_new(capacity)?;
+        Ok(Self { first, others, table, end, capacity, hasher, clock, keys: PhantomData })
+    }
+
+    /// The same limiter, with new keys starting with `tokens` instead of a full burst; classes whose burst is smaller
+    /// start full.
+    ///
+    /// A key that has recovered and has lost its slot to another starts with `tokens` again. The first call of a key gives
+    /// it a slot even if it is refused, so that its bucket fills from then on.
+    ///
+    /// # Panics
+    ///
+    /// If `tokens` is above the largest burst; see [`try_with_initial`](Self::try_with_initial).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{KeyedLimiter, Quota};
+    ///
+    /// let limiter = KeyedLimiter::<str>::new(Quota::per_hour(50), 1_000).with_initial(5);
+    /// assert!(limiter.try_acquire_n("newcomer", 6).is_err());
+    /// assert!(limiter.try_acquire_n("newcomer", 5).is_ok());
+    /// ```
+    #[must_use]
+    pub fn with_initial(self, tokens: u64) -> Self {
+        self.try_with_initial(tokens).unwrap_or_else(|error| error.panic())
+    }
+
+    /// As [`with_initial`](Self::with_initial), but reports what does not fit.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyedError::InitialTooLarge`] if `tokens` is above the largest burst.
+    pub fn try_with_initial(mut self, tokens: u64) -> Result<Self, KeyedError> {
+        let paces = || core::iter::once(&self.first).chain(&self.others);
+        let largest = paces().map(|pace| pace.quota().burst()).max().unwrap_or(0);
+        if tokens > largest {
+            return Err(KeyedError::InitialTooLarge { largest });
+        }
+        self.first = self.first.starting_with(tokens);
+        for pace in &mut self.others {
+            *pace = pace.starting_with(tokens);
+        }
+        Ok(self)
+    }
+}
