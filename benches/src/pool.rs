@@ -1,10 +1,15 @@
 //! [`Pool`]: threads that are started once and run many measurements.
 
+use core_affinity::CoreId;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// Threads kept between measurements, so that no measurement pays for starting them. Those without work sleep.
 #[derive(Debug)]
-pub struct Pool(ThreadPool);
+pub struct Pool {
+    threads: ThreadPool,
+    /// Where threads can run; none if the system does not say.
+    cores: Vec<CoreId>,
+}
 
 impl Pool {
     /// Starts `threads` threads, and one in any case.
@@ -14,23 +19,32 @@ impl Pool {
     /// If the operating system has no more threads to give.
     pub fn new(threads: usize) -> Self {
         let builder = ThreadPoolBuilder::new().num_threads(threads.max(1)); // 0 would mean as many as there are cores
-        Self(builder.thread_name(|index| format!("worker-{index}")).build().expect("threads can be started"))
+        let threads = builder.thread_name(|index| format!("worker-{index}")).build().expect("threads can be started");
+        Self { threads, cores: core_affinity::get_core_ids().unwrap_or_default() }
     }
 
     /// Runs `job(index)` on `threads` threads at once, and `beside` on the calling thread meanwhile. Returns what the
     /// jobs returned, in order of their index.
     ///
+    /// Jobs are tied to the cores in turn. A scheduler that has woken two threads on one core takes longer to part them
+    /// than a measurement lasts.
+    ///
     /// # Panics
     ///
     /// If the pool has fewer threads, or with the panic of a job.
     pub fn run<T: Send>(&self, threads: usize, job: impl Fn(usize) -> T + Sync, beside: impl FnOnce()) -> Vec<T> {
-        let most = self.0.current_num_threads();
+        let most = self.threads.current_num_threads();
         assert!(threads <= most, "{threads} threads asked of a pool of {most}");
         let mut results: Vec<_> = (0..threads).map(|_| None).collect();
-        self.0.in_place_scope(|scope| {
+        self.threads.in_place_scope(|scope| {
             for (index, result) in results.iter_mut().enumerate() {
                 let job = &job;
-                scope.spawn(move |_| *result = Some(job(index)));
+                scope.spawn(move |_| {
+                    if let Some(&core) = self.cores.get(index % self.cores.len().max(1)) {
+                        core_affinity::set_for_current(core); // where that is not allowed, the scheduler decides
+                    }
+                    *result = Some(job(index));
+                });
             }
             beside();
         });
