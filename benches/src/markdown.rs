@@ -125,7 +125,7 @@ pub fn writes(rows: &[Row]) -> String {
         strings([&name(engine), &admit, &deny])
     });
     let head = strings(["limiter", "admit", "deny"]);
-    format!("Writes to memory that its callers share, for each 1000 calls of one thread.\n\n{}", table(1, head, lines))
+    format!("{}\n\n{}", crate::writes::WATCHED, table(1, head, lines))
 }
 
 /// What one reading of each clock costs.

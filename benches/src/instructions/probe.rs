@@ -26,10 +26,12 @@ pub const PROBES: &[Probe] = &[
     Probe { name: "sliding-counter-admit", run: || sliding_counter_admit(&SlidingWindowCounter::new(COUNTED)) },
     Probe { name: "sliding-log-admit", run: || sliding_log_admit(&SlidingWindowLog::new(COUNTED)) },
     Probe { name: "sharded-admit", run: || sharded_admit(&ShardedTokenBucket::with_clock(WIDE, ManualClock::new())) },
+    Probe { name: "sharded-deny", run: || sharded_deny(&empty()) },
     Probe {
         name: "handle-admit",
         run: || handle_admit(&ShardedTokenBucket::with_clock(WIDE, ManualClock::new()).handle()),
     },
+    Probe { name: "handle-deny", run: || handle_deny(&empty().handle()) },
     Probe { name: "keyed-admit", run: || keyed_admit(&KeyedLimiter::new(WIDE, 1_000)) },
 ];
 
@@ -58,6 +60,13 @@ fn drained(bucket: TokenBucket) -> TokenBucket {
     bucket
 }
 
+/// Large enough for shards, and empty.
+fn empty() -> ShardedTokenBucket<ManualClock> {
+    let bucket = ShardedTokenBucket::with_clock(NARROW.with_burst(100_000), ManualClock::new());
+    bucket.try_acquire_up_to(u64::MAX);
+    bucket
+}
+
 /// A function with a name of its own that makes [`CALLS`] calls and checks every answer.
 macro_rules! probe {
     ($name:ident, $limiter:ty, $call:expr) => {
@@ -80,6 +89,8 @@ probe!(sliding_counter_admit, SlidingWindowCounter, |counter| {
 });
 probe!(sliding_log_admit, SlidingWindowLog, |log| log.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
 probe!(sharded_admit, ShardedTokenBucket<ManualClock>, |bucket| bucket.try_acquire().is_ok());
+probe!(sharded_deny, ShardedTokenBucket<ManualClock>, |bucket| bucket.try_acquire().is_err());
+probe!(handle_deny, Handle<'_, ManualClock>, |handle| black_box(handle).try_acquire().is_err());
 probe!(handle_admit, Handle<'_, ManualClock>, |handle| black_box(handle).try_acquire().is_ok());
 probe!(keyed_admit, KeyedLimiter<u64>, |keys| keys
     .try_acquire_n_at(&black_box(7), black_box(1), black_box(NOW))

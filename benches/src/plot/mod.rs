@@ -92,10 +92,10 @@ pub struct Plot {
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), Box<dyn core::error::Error>>;
 
-const PANEL: (u32, u32) = (560, 520);
+const PANEL: (u32, u32) = (600, 520);
 const HEAD: u32 = 64;
 const LEFT: i32 = 52;
-const RIGHT: i32 = 150;
+const RIGHT: i32 = 190;
 const TOP: i32 = 30;
 const BOTTOM: i32 = 44;
 const SMALL: f64 = 15.0;
