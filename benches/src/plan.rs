@@ -126,7 +126,7 @@ impl Plan {
     ///
     /// If the operating system has no threads to give.
     pub fn run<T>(&self, mut measure: impl FnMut(&Pool, Cell, Duration) -> T) -> Vec<(Cell, Vec<T>)> {
-        let pool = Pool::new(self.cells.iter().map(|cell| cell.threads).max().unwrap_or(0));
+        let pool = Pool::default();
         let progress = progress(self.cells.len() * self.repetitions);
         let mut results: Vec<_> = self.cells.iter().map(|&cell| (cell, Vec::new())).collect();
         let mut pace = Pace::new(self.time, self.cells.len() * self.repetitions);

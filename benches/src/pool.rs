@@ -2,25 +2,33 @@
 
 use core_affinity::CoreId;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Threads kept between measurements, so that no measurement pays for starting them. Those without work sleep.
 #[derive(Debug)]
 pub struct Pool {
-    threads: ThreadPool,
+    /// As many threads as asked for, apart for each number: whatever a limiter knows of its threads, a measurement with two
+    /// of them must not depend on which two of sixty-four they are.
+    threads: Mutex<BTreeMap<usize, Arc<ThreadPool>>>,
     /// Where threads can run; none if the system does not say.
     cores: Vec<CoreId>,
 }
 
+impl Default for Pool {
+    fn default() -> Self {
+        Self { threads: Mutex::default(), cores: core_affinity::get_core_ids().unwrap_or_default() }
+    }
+}
+
 impl Pool {
-    /// Starts `threads` threads, and one in any case.
-    ///
-    /// # Panics
-    ///
-    /// If the operating system has no more threads to give.
-    pub fn new(threads: usize) -> Self {
-        let builder = ThreadPoolBuilder::new().num_threads(threads.max(1)); // 0 would mean as many as there are cores
-        let threads = builder.thread_name(|index| format!("worker-{index}")).build().expect("threads can be started");
-        Self { threads, cores: core_affinity::get_core_ids().unwrap_or_default() }
+    /// `count` threads, started when they are first asked for.
+    fn threads(&self, count: usize) -> Arc<ThreadPool> {
+        let start = || {
+            let builder = ThreadPoolBuilder::new().num_threads(count);
+            Arc::new(builder.thread_name(|index| format!("worker-{index}")).build().expect("threads can be started"))
+        };
+        Arc::clone(self.threads.lock().unwrap_or_else(PoisonError::into_inner).entry(count).or_insert_with(start))
     }
 
     /// Runs `job(index)` on `threads` threads at once, and `beside` on the calling thread meanwhile. Returns what the
@@ -31,12 +39,11 @@ impl Pool {
     ///
     /// # Panics
     ///
-    /// If the pool has fewer threads, or with the panic of a job.
+    /// If `threads` is 0, if the operating system has no more to give, or with the panic of a job.
     pub fn run<T: Send>(&self, threads: usize, job: impl Fn(usize) -> T + Sync, beside: impl FnOnce()) -> Vec<T> {
-        let most = self.threads.current_num_threads();
-        assert!(threads <= most, "{threads} threads asked of a pool of {most}");
+        assert!(threads > 0, "somebody has to do the work");
         let mut results: Vec<_> = (0..threads).map(|_| None).collect();
-        self.threads.in_place_scope(|scope| {
+        self.threads(threads).in_place_scope(|scope| {
             for (index, result) in results.iter_mut().enumerate() {
                 let job = &job;
                 scope.spawn(move |_| {
@@ -61,7 +68,7 @@ mod tests {
 
     #[test]
     fn jobs_run_at_once_on_as_many_threads_as_asked_and_return_in_order() {
-        let pool = Pool::new(4);
+        let pool = Pool::default();
         for threads in [1, 4, 2] {
             let barrier = Barrier::new(threads + 1);
             let job = |index| {
@@ -77,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_panic_in_a_job_reaches_the_caller_and_the_pool_stays_usable() {
-        let pool = Pool::new(2);
+        let pool = Pool::default();
         let job = |index| assert_ne!(index, 1, "the second job fails");
         assert!(catch_unwind(AssertUnwindSafe(|| pool.run(2, job, || ()))).is_err());
         assert_eq!(pool.run(2, |index| index, || ()), [0, 1]);

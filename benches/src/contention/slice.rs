@@ -75,7 +75,7 @@ pub struct Run<T> {
 ///
 /// # Panics
 ///
-/// If the pool has fewer threads.
+/// If the operating system has no more threads to give.
 pub fn measure<E: Engine>(pool: &Pool, slice: Slice) -> Sample {
     let Run { seen, verdict, details } = run::<E, _>(pool, slice, |caller, stop, most| {
         let tally = drive::<E>(caller, stop, most);
@@ -96,7 +96,7 @@ pub fn measure<E: Engine>(pool: &Pool, slice: Slice) -> Sample {
 ///
 /// # Panics
 ///
-/// If the pool has fewer threads.
+/// If the operating system has no more threads to give.
 pub fn run<E: Engine, T: Send>(
     pool: &Pool,
     slice: Slice,
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_right_engine_passes_under_every_load() {
-        let pool = Pool::new(2);
+        let pool = Pool::default();
         for load in Load::ALL {
             let sample = measure::<MutexStd>(&pool, slice(load));
             assert_eq!(sample.verdict, Ok(()), "{load}");
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn an_engine_that_always_says_the_same_is_found_out() {
-        let pool = Pool::new(2);
+        let pool = Pool::default();
         assert!(measure::<Stuck<true>>(&pool, slice(Load::Deny)).verdict.is_err());
         assert!(measure::<Stuck<false>>(&pool, slice(Load::Admit)).verdict.is_err());
     }

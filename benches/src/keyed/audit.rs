@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn every_engine_keeps_to_the_quota_and_a_wrong_one_is_found_out() {
-        let pool = Pool::new(2);
+        let pool = Pool::default();
         for entry in ENTRIES {
             assert_eq!(audit(entry, &pool), Ok(()));
             // One token more than there should be, and the floor, which admits all.

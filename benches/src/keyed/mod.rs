@@ -74,12 +74,11 @@ pub fn command(options: &Options) -> Result<(), String> {
 /// If an engine is not known, or one does not keep to its quota.
 pub fn measure(options: &Options) -> Result<Outcome, String> {
     let entries = select(&options.engine)?;
-    let threads = options.thread_counts();
     if options.sizes().contains(&0) {
         return Err("there is nothing to measure with no keys".into());
     }
     let time = Duration::try_from_secs_f64(options.time()).map_err(|error| error.to_string())?;
-    let pool = Pool::new(threads.iter().copied().max().unwrap_or(1).max(2));
+    let pool = Pool::default();
     for entry in &entries {
         audit::audit(entry, &pool)?;
     }

@@ -57,7 +57,7 @@ struct Tally {
 ///
 /// # Panics
 ///
-/// If the pool has fewer threads.
+/// If the operating system has no more threads to give.
 pub fn measure(pool: &Pool, population: &Population, slice: &Slice) -> Sample {
     let Slice { load, threads, length, round, .. } = *slice;
     let stop = Arc::new(CachePadded::new(AtomicBool::new(false)));
@@ -147,7 +147,7 @@ mod tests {
     fn sample(population: &Population, load: Load) -> Sample {
         let traffic = Traffic::new(Pattern::Zipf, KEYS);
         let slice = Slice { load, traffic, threads: 2, length: Duration::from_millis(2), round: 1 };
-        measure(&Pool::new(2), population, &slice)
+        measure(&Pool::default(), population, &slice)
     }
 
     #[test]

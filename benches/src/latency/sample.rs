@@ -60,7 +60,7 @@ impl Timer {
 ///
 /// # Panics
 ///
-/// If the pool has fewer threads.
+/// If the operating system has no more threads to give.
 pub fn measure<E: Engine>(pool: &Pool, slice: Slice) -> Latencies {
     let Run { seen, verdict, details } = run::<E, _>(pool, slice, |caller, stop, most| drive::<E>(caller, stop, most));
     let mut all = histogram();
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn every_call_is_timed() {
-        let pool = Pool::new(2);
+        let pool = Pool::default();
         for load in Load::ALL {
             let slice = Slice { load, threads: 2, length: Duration::from_millis(3) };
             let sample = measure::<MutexStd>(&pool, slice);
