@@ -242,6 +242,7 @@ mod tests {
             assert!(matches!(decision, Err(Denied::TableFull(_))) && written == 0, "{decision:?}, {written} writes");
         }
     }
+
     /// However many others there are and whatever they owe: no call sweeps.
     #[test]
     fn a_newcomer_writes_four_times_at_most() {
