@@ -98,7 +98,6 @@ impl Drop for Held<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::sync::atomic::AtomicBool;
     use std::thread;
     use std::vec::Vec;
 
@@ -111,17 +110,17 @@ mod tests {
         indices.dedup();
         assert_eq!(indices.len(), RECORDS);
 
-        let given_back = AtomicBool::new(false);
+        let given_back = AtomicU64::new(0);
         thread::scope(|scope| {
             let late = scope.spawn(|| {
                 let index = records.hold().index();
-                assert!(given_back.load(Ordering::SeqCst), "there was none to hold");
+                assert_eq!(given_back.load(Ordering::SeqCst), 1, "there was none to hold");
                 index
             });
             thread::sleep(core::time::Duration::from_millis(20)); // long enough to be wrong, were it not to wait
             let last = held.pop().unwrap();
             let index = last.index();
-            given_back.store(true, Ordering::SeqCst);
+            given_back.store(1, Ordering::SeqCst);
             drop(last);
             assert_eq!(late.join().unwrap(), index);
         });
