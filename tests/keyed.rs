@@ -348,3 +348,36 @@ fn the_type_is_for_sharing() {
         Some("KeyedLimiter")
     );
 }
+
+#[test]
+fn errors_say_which_limit_was_broken() {
+    let messages = [
+        (KeyedError::ZeroCapacity, "a capacity of at least one key"),
+        (KeyedError::CapacityTooLarge { largest: 7 }, "at most 7 keys"),
+        (KeyedError::OutOfMemory { bytes: 8 }, "8 bytes"),
+        (KeyedError::NoQuota, "at least one quota"),
+        (KeyedError::RateTooHigh { most: 9, period: SECOND }, "at most 9 tokens per 1s"),
+        (KeyedError::BurstTooLong { longest: SECOND * 31_557_600 * 50 }, "at most 50 years"),
+        (KeyedError::InitialTooLarge { largest: 10 }, "at most 10"),
+    ];
+    for (error, part) in messages {
+        let message = error.to_string();
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn a_limiter_knows_what_it_was_built_for() {
+    let quotas = [Quota::per_second(5), Quota::per_minute(7).with_burst(70)];
+    let limiter = KeyedLimiter::<u64>::try_new(&quotas[..], 1_000).unwrap();
+    assert_eq!((limiter.quota(), limiter.max_cost()), (quotas[0], 5));
+    for (number, quota) in quotas.into_iter().enumerate() {
+        let class = limiter.class(number);
+        assert_eq!((class.quota(), class.max_cost()), (quota, quota.burst()));
+    }
+    assert!(limiter.capacity() >= 1_000 && limiter.bytes() >= 25 * limiter.capacity());
+    let clock = ManualClock::new();
+    let on_a_clock =
+        KeyedLimiter::<u64, _, _>::try_with_hasher_and_clock(quotas[0], 1, AsIs::default(), clock).unwrap();
+    assert_eq!(on_a_clock.quota(), quotas[0]);
+}

@@ -105,6 +105,18 @@ mod tests {
     }
 
     #[test]
+    fn an_address_of_any_type_makes_the_same_key() {
+        let (four, six) = (Ipv4Addr::new(192, 0, 2, 1), Ipv6Addr::from_bits(0x2001_0db8 << 96 | 1));
+        for port in [1, 443] {
+            assert_eq!(ClientKey::from(SocketAddr::from((four, port))), ClientKey::from(four));
+            assert_eq!(ClientKey::from(SocketAddr::from((six, port))), ClientKey::from(six));
+        }
+        assert_eq!(ClientKey::from(IpAddr::V4(four)), ClientKey::from(four));
+        assert_eq!(ClientKey::from(four.to_ipv6_mapped()), ClientKey::from(four));
+        assert_ne!(ClientKey::from(four), ClientKey::from(Ipv4Addr::new(192, 0, 2, 2)));
+    }
+
+    #[test]
     fn the_prefix_counts_to_the_bit() {
         for bits in 1..=128 {
             let base = Ipv6Addr::from_bits(0x2001_0db8_0000_0000_0000_0000_0000_0000);
