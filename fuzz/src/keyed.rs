@@ -3,7 +3,7 @@
 use crate::input::{Number, Wish, read};
 use arbitrary::Arbitrary;
 use core::hash::{BuildHasher, Hasher};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tollgate::testing::reference::{Model, TokenBucket};
 use tollgate::{Denied, KeyedLimiter, ManualClock, Nanos, Quota};
 
@@ -75,6 +75,9 @@ struct Run {
     quota: Quota,
     /// Per key that was ever asked about.
     models: HashMap<u16, TokenBucket>,
+    /// Keys charged on a late reading: they may have been born again where the last life in their slot ended, which is
+    /// later, and have less than their models from then on.
+    behind: HashSet<u16>,
     now: u64,
     latest: u64,
 }
@@ -83,8 +86,8 @@ struct Run {
 ///
 /// # Panics
 ///
-/// If a key gets more than its model gives by a whole unit of time, if it is denied what it has while readings never go
-/// back, if a hint is wrong, or if a table is said to be full that is not.
+/// If a key gets more than its model gives by a whole unit of time, if it is denied what it has although it has never met a
+/// reading that went back, if a hint is wrong, or if a table is said to be full that is not.
 pub fn keyed_limiter(data: &[u8]) {
     let Some(input) = read::<Input>(data) else { return };
     let quota = input.wish.granted();
@@ -94,7 +97,7 @@ pub fn keyed_limiter(data: &[u8]) {
     let limiter = KeyedLimiter::try_with_hasher_and_clock(quota, capacity, spread, clock.clone());
     let Ok(limiter) = limiter else { return }; // too fast or too slow for a table
     let start = input.start.up_to(HORIZON);
-    let mut run = Run { limiter, clock, quota, models: HashMap::new(), now: start, latest: 0 };
+    let mut run = Run { limiter, clock, quota, models: HashMap::new(), behind: HashSet::new(), now: start, latest: 0 };
     let mut newcomer = 256;
     run.set(start);
     for step in input.steps {
@@ -120,7 +123,7 @@ pub fn keyed_limiter(data: &[u8]) {
             }
             Step::Forget(key) => {
                 let gone = run.limiter.forget(&key.into());
-                if run.now >= run.latest {
+                if run.is_exact(key.into()) {
                     let now = Nanos(run.now);
                     let recovered = run.model(key.into()).would_admit(quota.burst(), now);
                     assert!(gone || !recovered, "key {key} has recovered and is not forgotten");
@@ -135,6 +138,12 @@ pub fn keyed_limiter(data: &[u8]) {
 impl Run {
     fn model(&mut self, key: u16) -> &mut TokenBucket {
         self.models.entry(key).or_insert_with(|| TokenBucket::new(self.quota))
+    }
+
+    /// Whether a key has what its model has. It may have less on a late reading, and after one: a key that is born again
+    /// starts where the last life in its slot ended.
+    fn is_exact(&self, key: u16) -> bool {
+        self.now >= self.latest && !self.behind.contains(&key)
     }
 
     /// Units per token, each of 1 ns or a little more.
@@ -163,13 +172,15 @@ impl Run {
     /// Judges a decision; returns when a denied call is due, if that can be said for sure.
     fn judge(&mut self, key: u16, n: u64, decision: Result<(), Denied>) -> Option<Nanos> {
         let now = Nanos(self.now);
-        // A late reading may be denied what it has: a key that is born again starts where its last life ended.
-        let in_order = self.now >= self.latest;
+        let (in_order, exact) = (self.now >= self.latest, self.is_exact(key));
         self.latest = self.latest.max(self.now);
         match decision {
             Ok(()) => {
                 let early = self.model(key).charge(n, now);
                 assert!(early.is_less_than_one_in(self.unit()), "{n} of key {key} at {now:?} are {early} early");
+                if !in_order {
+                    self.behind.insert(key);
+                }
             }
             Err(Denied::ExceedsBurst { cost, max_cost }) => {
                 assert_eq!((cost, max_cost), (n, self.quota.burst()));
@@ -180,7 +191,7 @@ impl Run {
                 assert!(self.limiter.live() >= 5 || !in_order, "the table is full with {}", self.limiter.live());
                 assert!(!hint.retry_after().is_zero());
             }
-            Err(denied) if in_order => {
+            Err(denied) if exact => {
                 assert!(!self.model(key).would_admit(n, now), "{n} of key {key} denied at {now:?}");
                 let due = now.saturating_add(denied.retry_after().expect("within the burst"));
                 assert!(due > now);
@@ -214,7 +225,7 @@ impl Run {
     fn look(&mut self, key: u16) {
         let status = self.limiter.status(&key);
         assert_eq!(status.limit, self.quota.burst());
-        if self.now < self.latest {
+        if !self.is_exact(key) {
             return;
         }
         let (now, unit) = (Nanos(self.now), self.unit());

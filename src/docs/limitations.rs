@@ -63,7 +63,8 @@
 //! When more keys are in debt than the table was sized for, new keys are refused with `Denied::TableFull` until one of
 //! the old ones recovers. Two keys whose hashes agree share a bucket; with the default hasher nobody can choose such
 //! keys. A key that has recovered may be forgotten: it is full in any case, but after `with_initial` it starts at the
-//! initial level again.
+//! initial level again. On a reading that is behind others, a newcomer starts full as of the latest reading at which
+//! any slot has changed hands: it may have to wait for what it spends until that is past.
 //!
 //! # Processes that fork
 //!

@@ -114,6 +114,12 @@
 //! Each target has been seen to find a fault that was planted for it, from nothing but an empty corpus (the parser's from
 //! its seeds). One fault was found that was not planted: a refund to a full packed bucket hid tokens from older readings.
 //!
+//! *Figures (0.1.0).* Each target was run for 20 minutes or more by the clock, at low priority on two cores busy with other
+//! work; executions: quota and timeline 89 million; token bucket 2.9; packed 2.5; fixed window 3.9; sliding counter 1.1;
+//! sliding log 0.5; sharded 3.3; keyed 0.4; the parser of logs 4.5. The keyed target stopped once, on its own judgement: it
+//! held a key that was born on a late reading to what a key has that was not. That input is a regression now, and what
+//! it showed is said in the [limitations](super::limitations#the-keyed-limiter).
+//!
 //! *What it cannot see:* threads, again; and faults that only an unlikely coincidence of values would reach.
 //!
 //! # Mutants
@@ -141,12 +147,13 @@
 //! cargo llvm-cov --package tollgate --tests
 //! ```
 //!
-//! The tests of the package execute COVLINES of the lines in `src`, unit tests among them, and COVBRANCH of its
-//! branches, as the compiler counts them (`--branch`, which it calls unstable). Every line of the timeline, of the
-//! algorithms' steps, of the CAS loop, of the log's and of the sharded bucket's protocols is among them. Lines that are not: conversions and
-//! defaults that only documentation uses, whose examples are run but not counted; what happens when the system has no
-//! memory or no thread to give; the hammer's and the models' own complaints. Branches that are not are mostly the second
-//! outcome of assertions, and of tests on constants, which differ from one instance of a generic function to the next.
+//! The tests of the package execute 98.2 % of the lines in `src`, unit tests among them, and 87.7 % of its branches, as
+//! the compiler counts them (`--branch`, which it calls unstable). Every line of the timeline, of the algorithms' steps, of
+//! the CAS loop and of the sharded bucket is among them; a few lines that only a race reaches are executed in one run and
+//! not in the next. Lines that are not: conversions and defaults that only documentation uses, whose examples are run but
+//! not counted; what happens when the system has no memory or no thread to give; the hammer's and the models' own
+//! complaints. Branches that are not are mostly the second outcome of assertions, and of tests on constants, which
+//! differ from one instance of a generic function to the next.
 //!
 //! Coverage says what no test looks at, and nothing about what the tests look for: the mutants do.
 //!
