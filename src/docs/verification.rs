@@ -116,7 +116,8 @@
 //!
 //! *Figures (0.1.0).* Each target was run for 20 minutes or more by the clock, at low priority on two cores busy with other
 //! work; executions: quota and timeline 89 million; token bucket 2.9; packed 2.5; fixed window 3.9; sliding counter 1.1;
-//! sliding log 0.5; sharded 3.3; keyed 0.4; the parser of logs 4.5. The keyed target stopped once, on its own judgement: it
+//! sliding log 0.5; sharded 3.3; keyed 0.4; the parser of logs 4.5. They cover 111, 271, 282, 263, 345, 340, 528, 430 and
+//! 374 edges, and so do the seeds. The keyed target stopped once, on its own judgement: it
 //! held a key that was born on a late reading to what a key has that was not. That input is a regression now, and what
 //! it showed is said in the [limitations](super::limitations#the-keyed-limiter).
 //!
@@ -130,8 +131,9 @@
 //!
 //! `cargo mutants` changes one operator or return value at a time and expects a test to fail. Of 354 mutants of the core,
 //! 27 do not compile and 2 run for ever; the unit tests, the properties and the fuzz targets' seeds killed 305 of the
-//! rest at the first attempt. Of the 20 that lived, 12 have got a test, one has gone with the condition it was in, and
-//! these change nothing that can be observed:
+//! rest at the first attempt. Of the 20 that lived, 12 have got a test and one has gone with the condition it was in. Run
+//! again after that on the timeline, the fields and the packed bucket: of 226 mutants 169 are killed, 48 do not compile,
+//! 3 run for ever, and 6 live. Those that live, here and in the other files, change nothing that can be observed:
 //!
 //! | mutant | why it is no fault |
 //! |---|---|
