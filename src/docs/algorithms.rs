@@ -81,7 +81,8 @@
 //! [performance](super::performance#when-to-shard).
 //!
 //! *It errs* towards refusing, by at most an eighth of the burst, or twice that for costs above 1 and while there are
-//! handles: that many tokens can lie where a call does not get at them. This does not grow with time. In the long run every token is spent, be it by one thread alone.
+//! handles: that many tokens can lie where a call does not get at them. This does not grow with time. In the long run
+//! every token is spent, be it by one thread alone.
 //!
 //! # Keyed limiter
 //!

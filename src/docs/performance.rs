@@ -55,6 +55,7 @@
 //!
 //! Million decisions per second of all threads together, from `results/2026-11-30_amd-epyc-2-cores` and
 //! `results/2026-11-30_intel-xeon-2-cores`, each the median of its run. Both machines were shared with other work.
+//! The EPYC's are older, from when a batch was 1024 at most.
 //!
 //! | load | limiter | EPYC, 1 thread | 2 threads | Xeon, 1 thread | 2 threads |
 //! |---|---|---|---|---|---|

@@ -63,8 +63,9 @@ const ENOUGH: u64 = 512;
 ///
 /// Lock-free: a thread that is suspended anywhere, even in a refill, blocks nobody. An admission of one token from the
 /// thread's own shard is wait-free. No method panics, blocks or makes a system call, unless the clock does. Construction
-/// allocates, and a thread's very first call may, to note what is to be done when the thread ends. A limiter gives its callers no happens-before edge. Denials are not linearizable: a call may
-/// be denied while another, suspended in the middle of a refill, has tokens in hand.
+/// allocates, and a thread's very first call may, to note what is to be done when the thread ends. A limiter gives its
+/// callers no happens-before edge. Denials are not linearizable: a call may be denied while another, suspended in the
+/// middle of a refill, has tokens in hand.
 ///
 /// # Examples
 ///
