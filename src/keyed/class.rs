@@ -97,12 +97,17 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         if cost == 0 {
             return Ok(());
         }
-        // In this order: a time stamp counter is read only when all loads before it are done, and none after it begins
-        // before; hashing goes on meanwhile.
+        // In this order: a time stamp counter is read only when all loads before it are done, and nothing after it begins
+        // before. A line that is far away is on its way first, for what it takes longest to wait for; otherwise, the next
+        // call's hash is computed while this one waits for its line, which is worth more.
         let key = self.limiter.identity(key);
-        let line = self.limiter.table().line(key, 0);
+        let table = self.limiter.table();
+        let line = table.line(key, 0);
+        if table.is_far() {
+            line.touch();
+        }
         let now = self.limiter.within(now());
-        self.limiter.table().acquire(line, self.pace, key, cost, now)
+        table.acquire(line, self.pace, key, cost, now)
     }
 }
 

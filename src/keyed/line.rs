@@ -36,6 +36,13 @@ impl Line {
         found
     }
 
+    /// Has the line loaded, so that a later look need not wait for it.
+    #[inline]
+    pub(super) fn touch(&self) {
+        // ORDERING: relaxed; pairs with nothing: what is loaded is not looked at.
+        core::hint::black_box(self.tags[0].load(Ordering::Relaxed));
+    }
+
     /// A slot by its number, if there is one of that number.
     #[inline]
     pub(super) fn get(&self, i: usize) -> Option<Slot<'_>> {
