@@ -54,8 +54,9 @@ pub fn command(options: &Options) -> Result<(), String> {
         "ns/op: one call as its caller sees it, the median of {} on {} cores. Bytes for each key: as asked of the \
          allocator,\nafter one call for each key. The floors: one load and one compare-and-swap on a random line of an \
          array as large as\nour table. On floor-line each waits for the line before it, which may still be being \
-         written; floor-isolated and\nkeyed-isolated wait for the end of each call, with the same instruction. Pauses \
-         contain one reading of the timer,\nand whatever the system did meanwhile: the floors' are those of the machine.",
+         written; floor-isolated and\nkeyed-isolated wait for the end of each call, with the same instruction; \
+         floor-timed reads the clock in between. Pauses\ncontain one reading of the timer, and whatever the system did \
+         meanwhile: the floors' are those of the machine.",
         repetitions(&timed),
         cores()
     );

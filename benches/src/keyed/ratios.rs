@@ -40,6 +40,18 @@ pub const COMPARISONS: &[Comparison] = &[
         clock: "",
     },
     Comparison {
+        name: "floor, with a reading of the clock : a call, foldhash",
+        engine: "floor-timed",
+        other: "keyed-foldhash",
+        clock: "",
+    },
+    Comparison {
+        name: "floor, with a reading of the clock : rate-net, by default",
+        engine: "floor-timed",
+        other: "rate-net-keyed",
+        clock: "std",
+    },
+    Comparison {
         name: "floor, isolated likewise : an isolated call, foldhash",
         engine: "floor-isolated",
         other: "keyed-isolated",

@@ -114,6 +114,7 @@ type Fold = foldhash::fast::RandomState;
 pub const ENTRIES: &[Entry] = &[
     Entry::of::<floor::Floor>("floor-line"),
     Entry::of::<isolated::Isolated<floor::Floor>>("floor-isolated"),
+    Entry::of::<floor::Timed>("floor-timed"),
     Entry::of::<ours::Keyed<Sip>>("keyed"),
     Entry::of::<ours::Keyed<Fold>>("keyed-foldhash"),
     Entry::of::<batch::Batch<Fold>>("keyed-batch-16"),
