@@ -215,17 +215,23 @@ impl<C: Clock> ShardedTokenBucket<C> {
         if self.own().take(n) { Ok(()) } else { self.acquire_elsewhere(n) }
     }
 
-    /// Takes `n` tokens, or none; this thread's shard is short.
-    #[inline(never)]
+    /// Takes `n` tokens, or none; this thread's shard is short. A denial ends here.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // what a refusal says need not reach memory where nobody reads it
     fn acquire_elsewhere(&self, n: u64) -> Result<(), Denied> {
         // A reading to look with. It may size a draw of exactly `n`, but no batch (rules 3 and 2).
         let now = self.clock.now();
         match self.central.look(n, now) {
-            // A few tokens are not worth a refill, which costs another reading and two more writes.
-            Ok(available) if available - n < (self.batch / 2).min(ENOUGH) => self.draw_exactly(n, now),
-            Ok(_) => self.draw(n, now),
+            Ok(available) => self.draw(n, available, now),
             Err(denied) => self.steal_or(n, denied),
         }
+    }
+
+    /// Draws `n` tokens from `V`, where `available` were seen at `now`.
+    #[inline(never)]
+    fn draw(&self, n: u64, available: u64, now: Nanos) -> Result<(), Denied> {
+        // A few tokens are not worth a refill, which costs another reading and two more writes.
+        if available - n < (self.batch / 2).min(ENOUGH) { self.draw_exactly(n, now) } else { self.draw_batch(n, now) }
     }
 
     /// Draws `n` tokens from `V` at `now` (rule 3).
@@ -236,7 +242,7 @@ impl<C: Clock> ShardedTokenBucket<C> {
 
     /// Draws `n` tokens from `V`, and credits for this thread's shard with them unless somebody else is refilling it.
     #[inline(never)]
-    fn draw(&self, n: u64, now: Nanos) -> Result<(), Denied> {
+    fn draw_batch(&self, n: u64, now: Nanos) -> Result<(), Denied> {
         let refill = if self.batch > 0 { self.own().begin() } else { None };
         let drawn = match refill {
             Some(refill) => {
