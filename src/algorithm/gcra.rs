@@ -63,12 +63,11 @@ impl Algorithm for Gcra {
             return Ok(word);
         }
         let due = self.timeline.position(now);
-        let level = word.saturating_sub(due);
-        if level <= slack {
-            // At most E(now) + burst, which the timeline keeps within 64 bits.
-            Ok(due + level + cost)
+        // At most E(now) + burst, which the timeline keeps within 64 bits.
+        if word <= due + slack {
+            Ok(word.max(due) + cost)
         } else {
-            // The word is above E(now) + slack: the subtraction cannot wrap.
+            // The word is above the slack: the subtraction cannot wrap.
             Err(Denied::TryAfter(self.timeline.hint(word - slack, now)))
         }
     }

@@ -56,35 +56,47 @@ fn calibrated() -> &'static Counter {
     COUNTER.get_or_init(Counter::calibrate)
 }
 
-/// A counter and its scale: `nanoseconds = ticks * 2^shift * scale / 2^64`.
+/// A counter and its scale: `nanoseconds = ticks * (whole + fraction / 2^64)`.
 ///
-/// The same numbers as quanta's own conversion, arranged so that the result is the upper half of one multiplication;
-/// its variable 128-bit shift would cost every admission a tenth of its time.
+/// The same numbers as quanta's own conversion, arranged so that for a counter of more than a tick per nanosecond the result
+/// is the upper half of one multiplication; its variable 128-bit shift would cost every admission a tenth of its time.
 struct Counter {
     clock: quanta::Clock,
     origin: u64,
-    scale: u64,
-    shift: u32,
+    whole: u64,
+    fraction: u64,
 }
 
 impl Counter {
     fn calibrate() -> Self {
         let clock = quanta::Clock::new();
-        // Nanoseconds in 2^56 ticks (a year to a century, as counters go), brought to 64 significant bits.
-        let nanos = clock.delta_as_nanos(0, 1 << 56).max(1);
-        let spare = nanos.leading_zeros();
-        // A tick is nanos / 2^56 = (nanos << spare) / 2^64 * 2^(8 - spare) nanoseconds.
-        let (scale, shift) = if spare <= 8 { (nanos << spare, 8 - spare) } else { (nanos << 8, 0) };
+        // Nanoseconds in 2^56 ticks: a year to a century, as counters go.
+        let nanos = clock.delta_as_nanos(0, 1 << 56);
         let origin = clock.raw();
-        Self { clock, origin, scale, shift }
+        Self { clock, origin, whole: nanos >> 56, fraction: nanos << 8 }
     }
 
     #[inline]
     fn now(&self) -> Nanos {
+        let raw = self.clock.raw();
+        if raw >= self.origin && self.whole == 0 { Nanos(self.parts(raw - self.origin)) } else { self.at(raw) }
+    }
+
+    /// As [`now`](Self::now), for any counter. Out of line, so that what others need is a branch that is never taken: a
+    /// minimum and a shift by 0 would cost a denial 8 % of its time.
+    #[cold]
+    #[inline(never)]
+    fn at(&self, raw: u64) -> Nanos {
         // A core whose counter is behind the origin reads as the origin.
-        let ticks = self.clock.raw().saturating_sub(self.origin);
-        #[allow(clippy::cast_possible_truncation)] // the upper half of a product fits
-        Nanos(((u128::from(ticks << self.shift) * u128::from(self.scale)) >> 64) as u64)
+        let ticks = raw.saturating_sub(self.origin);
+        Nanos(ticks.wrapping_mul(self.whole).wrapping_add(self.parts(ticks)))
+    }
+
+    /// What the fraction makes of `ticks`.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // the upper half of a product fits
+    const fn parts(&self, ticks: u64) -> u64 {
+        ((ticks as u128 * self.fraction as u128) >> 64) as u64
     }
 }
 
@@ -108,9 +120,25 @@ mod tests {
     fn ticks_are_scaled_as_quanta_scales_them() {
         let counter = counter();
         for ticks in [1, 1_000, 1 << 32, 1 << 50] {
-            let ours = (u128::from(ticks << counter.shift) * u128::from(counter.scale)) >> 64;
-            let theirs = u128::from(counter.clock.delta_as_nanos(0, ticks));
+            let ours = counter.at(counter.origin + ticks).0;
+            let theirs = counter.clock.delta_as_nanos(0, ticks);
             assert!(ours <= theirs && theirs - ours <= 1, "{ticks} ticks: {ours} ns, quanta says {theirs}");
         }
+    }
+
+    #[test]
+    fn readings_are_those_of_the_counter() {
+        let counter = counter();
+        let (before, now, after) = (counter.clock.raw(), counter.now(), counter.clock.raw());
+        assert!(counter.at(before) <= now && now <= counter.at(after), "{now:?}");
+    }
+
+    #[test]
+    fn a_slow_counter_is_scaled_too_and_a_reading_before_the_origin_is_the_origin() {
+        // 2.75 ns a tick.
+        let counter = Counter { clock: quanta::Clock::new(), origin: 1_000, whole: 2, fraction: 3 << 62 };
+        assert_eq!([0, 999, 1_000, 1_001, 1_004].map(|raw| counter.at(raw).0), [0, 0, 0, 2, 11]);
+        let raw = counter.clock.raw();
+        assert!(counter.now() >= counter.at(raw), "the whole part is not forgotten");
     }
 }
