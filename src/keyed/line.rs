@@ -43,6 +43,13 @@ impl Line {
         core::hint::black_box(self.tags[0].load(Ordering::Relaxed));
     }
 
+    /// The slot of a glance, with its word, if it is the tag's and open (rule 2).
+    #[inline]
+    pub(super) fn open(&self, glance: usize, tag: u32) -> Option<(Slot<'_>, Word)> {
+        let slot = self.get(glance)?;
+        Some((slot, slot.find(tag).filter(|word| word.is_open())?))
+    }
+
     /// A slot by its number, if there is one of that number.
     #[inline]
     pub(super) fn get(&self, i: usize) -> Option<Slot<'_>> {

@@ -114,6 +114,7 @@ impl Pace {
     }
 
     /// Why [`charge`](Self::charge) with the same arguments gave nothing, and when it would.
+    #[inline]
     pub(super) const fn refusal(&self, full_at: u64, cost: u64, now: Nanos) -> Denied {
         // The first position at which the charge fits: full_at is later than now, and what it stands at, with the cost, is
         // above the burst.

@@ -90,25 +90,27 @@ impl Table {
         if !pace.is_whole() {
             return self.acquire_again(pace, key, cost, now);
         }
-        match charge_once(line, line.glance(tag), tag, |full_at| pace.charge_whole(full_at, cost, now)) {
-            Some(true) => Ok(()),
-            Some(false) => self.acquire_again(pace, key, cost, now),
-            None => self.acquire_in_second(pace, key, cost, now),
-        }
+        let Some((slot, word)) = line.open(line.glance(tag), tag) else {
+            return self.acquire_in_second(pace, key, cost, now);
+        };
+        let full_at = pace.charge_whole(word.instant(), cost, now);
+        let refusal = || pace.refusal(word.instant(), cost, now);
+        attempt(slot, word, full_at, refusal).unwrap_or_else(|| self.acquire_again(pace, key, cost, now))
     }
 
     /// As [`acquire`](Self::acquire), after a glance at the key's first line and for any unit.
     #[inline]
     pub(super) fn acquire_at(&self, glance: usize, call: &Call<'_>) -> Result<(), Denied> {
         let Call { key, pace, cost, now } = *call;
-        match charge_once(self.line(key, 0), glance, key.tag(0), |full_at| pace.charge(full_at, cost, now)) {
-            Some(true) => Ok(()),
-            Some(false) => self.acquire_again(pace, key, cost, now),
-            None => self.acquire_in_second(pace, key, cost, now),
-        }
+        let Some((slot, word)) = self.line(key, 0).open(glance, key.tag(0)) else {
+            return self.acquire_in_second(pace, key, cost, now);
+        };
+        let refusal = || pace.refusal(word.instant(), cost, now);
+        attempt(slot, word, pace.charge(word.instant(), cost, now), refusal)
+            .unwrap_or_else(|| self.acquire_again(pace, key, cost, now))
     }
 
-    /// As [`acquire`](Self::acquire), for any unit, and for as many attempts as it takes: refusals end here.
+    /// As [`acquire`](Self::acquire), for any unit, and for as many attempts as it takes.
     #[inline(never)]
     fn acquire_again(&self, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
         let call = Call { key, pace, cost, now };
@@ -149,19 +151,12 @@ impl Table {
         // PROGRESS: lock-free. The CAS fails, or the word of a refusal changes, only if another call made a step.
         loop {
             let word = slot.find(tag).filter(|word| word.is_open())?;
-            match call.pace.charge(word.instant(), call.cost, call.now) {
-                Some(full_at) => {
-                    if slot.step(word, word.charged(full_at)) {
-                        return Some(Ok(()));
-                    }
-                    backoff.spin();
-                }
-                None => {
-                    if slot.word() == word {
-                        return Some(Err(call.pace.refusal(word.instant(), call.cost, call.now)));
-                    }
-                }
+            let refusal = || call.pace.refusal(word.instant(), call.cost, call.now);
+            let decision = attempt(slot, word, call.pace.charge(word.instant(), call.cost, call.now), refusal);
+            if decision.is_some() {
+                return decision;
             }
+            backoff.spin();
         }
     }
 
@@ -195,13 +190,19 @@ impl Table {
     }
 }
 
-/// One attempt at rules 2 and 3, on the slot of a glance: whether it has charged the key; `None` if the slot is not the
-/// key's, or is not open.
+/// One attempt at rule 3 from `word`, which is full again at `full_at` if the call fits: the decision, or `None` if the
+/// word has changed.
 #[inline]
-fn charge_once(line: &Line, glance: usize, tag: u32, charge: impl FnOnce(u64) -> Option<u64>) -> Option<bool> {
-    let slot = line.get(glance)?;
-    let word = slot.find(tag).filter(|word| word.is_open())?;
-    Some(charge(word.instant()).is_some_and(|full_at| slot.step(word, word.charged(full_at))))
+fn attempt(
+    slot: Slot<'_>,
+    word: Word,
+    full_at: Option<u64>,
+    refusal: impl FnOnce() -> Denied,
+) -> Option<Result<(), Denied>> {
+    match full_at {
+        Some(full_at) => slot.step(word, word.charged(full_at)).then_some(Ok(())),
+        None => (slot.word() == word).then(|| Err(refusal())),
+    }
 }
 
 /// The instant up to which lives of keys may have ended (rules 4, 7 and 8).
