@@ -1,4 +1,4 @@
-//! Lock-free rate limiters for hot paths: every decision is one transition of one 64-bit atomic word.
+//! Lock-free rate limiters for hot paths: strict, exact, and a decision is an atomic step or two.
 //!
 //! ```
 //! use tollgate::{Quota, TokenBucket};
@@ -25,7 +25,10 @@
 //!
 //! * [`Quota`]: how many tokens, how often, how many at once.
 //! * [`TokenBucket`], the usual choice; [`LeakyBucket`], [`PackedTokenBucket`], [`FixedWindow`], [`IntervalBucket`],
-//!   [`SlidingWindowCounter`]; and [`RateLimit`], the trait that all of them have in common.
+//!   [`SlidingWindowCounter`]: one word each.
+//! * [`ShardedTokenBucket`] and its [`Handle`]s, for many cores; [`KeyedLimiter`], for many clients; [`SlidingWindowLog`],
+//!   exact in every window.
+//! * [`RateLimit`], the trait that all but the keyed one have in common.
 //! * [`Denied`] and [`Status`]: what a caller gets back.
 //! * [`Clock`]: where the time comes from. [`ManualClock`] makes tests exact.
 //!

@@ -4,11 +4,11 @@ use crate::algorithm::{Algorithm, Bucket, Gcra, Packed, SlidingCounter, Window};
 use crate::cell::StateCell;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
-use crate::clock::DefaultClock;
+use crate::clock::{DEFAULT_CLOCK, DefaultClock};
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::quota::{Quota, QuotaError};
-use crate::rate_limit::RateLimit;
+use crate::rate_limit::delegate;
 use crate::sync::const_unless_loom;
 use core::convert::Infallible;
 use core::fmt;
@@ -257,12 +257,6 @@ macro_rules! constructors {
     };
 }
 
-/// The default clock has no state: it can be written in a constant.
-#[cfg(feature = "quanta")]
-pub(crate) const DEFAULT_CLOCK: DefaultClock = crate::clock::QuantaClock;
-#[cfg(all(feature = "std", not(feature = "quanta")))]
-pub(crate) const DEFAULT_CLOCK: DefaultClock = crate::clock::MonotonicClock;
-
 constructors!(Gcra, |quota| Ok(Gcra::new(quota)), |_gcra| Gcra::FRESH);
 constructors!(Packed, |quota| Packed::try_new(quota), |packed| packed.fresh());
 constructors!(Window, |quota| Window::try_new(quota), |_window| Window::FRESH);
@@ -383,10 +377,7 @@ impl<A: Bucket, C: Clock> RateLimiter<A, C> {
     /// ```
     #[must_use]
     pub fn with_initial(self, tokens: u64) -> Self {
-        match self.try_with_initial(tokens) {
-            Ok(limiter) => limiter,
-            Err(error) => error.panic(),
-        }
+        self.try_with_initial(tokens).unwrap_or_else(|error| error.panic())
     }
 
     /// The same limiter holding `tokens` instead of starting full. Reads the clock.
@@ -416,24 +407,7 @@ impl<C: Clock> RateLimiter<Gcra, C> {
     }
 }
 
-impl<A: Algorithm, C: Clock> RateLimit for RateLimiter<A, C> {
-    #[inline]
-    fn try_acquire_n(&self, n: u64) -> Result<(), Denied> {
-        self.try_acquire_n(n)
-    }
-
-    fn status(&self) -> Status {
-        self.status()
-    }
-
-    fn quota(&self) -> Quota {
-        self.quota()
-    }
-
-    fn max_cost(&self) -> u64 {
-        self.max_cost()
-    }
-}
+delegate!([A: Algorithm, C: Clock] RateLimiter<A, C> => Self);
 
 impl<A: Algorithm, C> fmt::Debug for RateLimiter<A, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

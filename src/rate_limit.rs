@@ -45,33 +45,37 @@ pub trait RateLimit {
     fn max_cost(&self) -> u64;
 }
 
-/// A pointer to a limiter is a limiter.
-macro_rules! through {
-    ($($pointer:ty),*) => {$(
-        impl<L: RateLimit + ?Sized> RateLimit for $pointer {
+/// Implements [`RateLimit`] for a limiter by the methods of the same names of another type: of itself, which has them
+/// without the trait too, so that nobody must import it; or of what it points to.
+macro_rules! delegate {
+    ([$($generics:tt)*] $limiter:ty => $to:ty) => {
+        impl<$($generics)*> $crate::rate_limit::RateLimit for $limiter {
             #[inline]
-            fn try_acquire_n(&self, n: u64) -> Result<(), Denied> {
-                (**self).try_acquire_n(n)
+            fn try_acquire_n(&self, n: u64) -> Result<(), $crate::decision::Denied> {
+                <$to>::try_acquire_n(self, n)
             }
 
             #[inline]
-            fn try_acquire(&self) -> Result<(), Denied> {
-                (**self).try_acquire()
+            fn try_acquire(&self) -> Result<(), $crate::decision::Denied> {
+                <$to>::try_acquire(self)
             }
 
-            fn status(&self) -> Status {
-                (**self).status()
+            fn status(&self) -> $crate::decision::Status {
+                <$to>::status(self)
             }
 
-            fn quota(&self) -> Quota {
-                (**self).quota()
+            fn quota(&self) -> $crate::quota::Quota {
+                <$to>::quota(self)
             }
 
             fn max_cost(&self) -> u64 {
-                (**self).max_cost()
+                <$to>::max_cost(self)
             }
         }
-    )*};
+    };
 }
+pub(crate) use delegate;
 
-through!(&L, Box<L>, Arc<L>);
+delegate!([L: RateLimit + ?Sized] &L => L);
+delegate!([L: RateLimit + ?Sized] Box<L> => L);
+delegate!([L: RateLimit + ?Sized] Arc<L> => L);

@@ -60,6 +60,7 @@ fn first_reading() -> Nanos {
 }
 
 fn keep_time() {
+    // PROGRESS: runs for as long as the process does, and sleeps nearly all of the time.
     loop {
         advance();
         thread::sleep(INTERVAL);

@@ -73,3 +73,9 @@ pub type DefaultClock = QuantaClock;
 /// The clock of a limiter that names none: `QuantaClock` with the feature `quanta`, else [`MonotonicClock`].
 #[cfg(all(feature = "std", not(feature = "quanta")))]
 pub type DefaultClock = MonotonicClock;
+
+/// The default clock has no state: it can be written in a constant.
+#[cfg(feature = "quanta")]
+pub(crate) const DEFAULT_CLOCK: DefaultClock = QuantaClock;
+#[cfg(all(feature = "std", not(feature = "quanta")))]
+pub(crate) const DEFAULT_CLOCK: DefaultClock = MonotonicClock;

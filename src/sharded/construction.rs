@@ -7,7 +7,7 @@ use super::thread;
 use super::token_bucket::ShardedTokenBucket;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
-use crate::clock::DefaultClock;
+use crate::clock::{DEFAULT_CLOCK, DefaultClock};
 use crate::quota::{Quota, QuotaError};
 use crossbeam_utils::CachePadded;
 
@@ -15,7 +15,7 @@ use crossbeam_utils::CachePadded;
 impl ShardedTokenBucket<DefaultClock> {
     /// A bucket on the default clock, with shards for this machine. It starts full. No reading of the clock is taken.
     pub fn new(quota: Quota) -> Self {
-        Self::with_clock(quota, DefaultClock::default())
+        Self::with_clock(quota, DEFAULT_CLOCK)
     }
 
     /// A bucket on the default clock with about `shards` shards: a power of two, fewer if the burst does not stretch to
@@ -36,7 +36,7 @@ impl ShardedTokenBucket<DefaultClock> {
     /// assert_eq!(bucket.shards(), 4); // for an eighth of the burst is only 125 tokens
     /// ```
     pub fn with_shards(quota: Quota, shards: usize) -> Self {
-        Self::with_shards_and_clock(quota, shards, DefaultClock::default())
+        Self::with_shards_and_clock(quota, shards, DEFAULT_CLOCK)
     }
 
     /// As [`new`](Self::new). Every quota fits: there is no error; it is here because every limiter has it.
@@ -54,7 +54,7 @@ impl ShardedTokenBucket<DefaultClock> {
     ///
     /// [`QuotaError::ZeroShards`] if `shards` is 0.
     pub fn try_with_shards(quota: Quota, shards: usize) -> Result<Self, QuotaError> {
-        Self::try_with_shards_and_clock(quota, shards, DefaultClock::default())
+        Self::try_with_shards_and_clock(quota, shards, DEFAULT_CLOCK)
     }
 }
 
@@ -79,10 +79,7 @@ impl<C> ShardedTokenBucket<C> {
     ///
     /// If `shards` is 0; see [`try_with_shards_and_clock`](Self::try_with_shards_and_clock).
     pub fn with_shards_and_clock(quota: Quota, shards: usize, clock: C) -> Self {
-        match Self::try_with_shards_and_clock(quota, shards, clock) {
-            Ok(bucket) => bucket,
-            Err(error) => error.panic(),
-        }
+        Self::try_with_shards_and_clock(quota, shards, clock).unwrap_or_else(|error| error.panic())
     }
 
     /// As [`with_shards_and_clock`](Self::with_shards_and_clock), but reports.
@@ -120,10 +117,7 @@ impl<C: Clock> ShardedTokenBucket<C> {
     /// If `tokens` is above [`max_cost`](Self::max_cost); see [`try_with_initial`](Self::try_with_initial).
     #[must_use]
     pub fn with_initial(self, tokens: u64) -> Self {
-        match self.try_with_initial(tokens) {
-            Ok(limiter) => limiter,
-            Err(error) => error.panic(),
-        }
+        self.try_with_initial(tokens).unwrap_or_else(|error| error.panic())
     }
 
     /// The same limiter holding `tokens` instead of starting full. Reads the clock.

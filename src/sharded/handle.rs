@@ -8,7 +8,7 @@ use crate::clock::DefaultClock;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
-use crate::rate_limit::RateLimit;
+use crate::rate_limit::delegate;
 use core::cell::Cell;
 use core::fmt;
 
@@ -38,6 +38,7 @@ use core::fmt;
 /// drop(handle);
 /// assert_eq!(bucket.available(), before - 1);
 /// ```
+#[must_use = "a handle that is dropped at once gives its tokens back"]
 pub struct Handle<'a, #[cfg(feature = "std")] C = DefaultClock, #[cfg(not(feature = "std"))] C> {
     bucket: &'a ShardedTokenBucket<C>,
     /// A refill that lasts as long as the handle (rule 7); without one, `credits` stays 0.
@@ -147,24 +148,7 @@ impl<C> Drop for Handle<'_, C> {
     }
 }
 
-impl<C: Clock> RateLimit for Handle<'_, C> {
-    #[inline]
-    fn try_acquire_n(&self, n: u64) -> Result<(), Denied> {
-        self.try_acquire_n(n)
-    }
-
-    fn status(&self) -> Status {
-        self.status()
-    }
-
-    fn quota(&self) -> Quota {
-        self.quota()
-    }
-
-    fn max_cost(&self) -> u64 {
-        self.max_cost()
-    }
-}
+delegate!([C: Clock] Handle<'_, C> => Self);
 
 impl<C> fmt::Debug for Handle<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -10,7 +10,7 @@ use crate::clock::DefaultClock;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
-use crate::rate_limit::RateLimit;
+use crate::rate_limit::delegate;
 use alloc::boxed::Box;
 use core::fmt;
 use core::time::Duration;
@@ -302,29 +302,7 @@ impl<C: Clock> ShardedTokenBucket<C> {
     }
 }
 
-impl<C: Clock> RateLimit for ShardedTokenBucket<C> {
-    #[inline]
-    fn try_acquire_n(&self, n: u64) -> Result<(), Denied> {
-        self.try_acquire_n(n)
-    }
-
-    #[inline]
-    fn try_acquire(&self) -> Result<(), Denied> {
-        self.try_acquire()
-    }
-
-    fn status(&self) -> Status {
-        self.status()
-    }
-
-    fn quota(&self) -> Quota {
-        self.quota()
-    }
-
-    fn max_cost(&self) -> u64 {
-        self.max_cost()
-    }
-}
+delegate!([C: Clock] ShardedTokenBucket<C> => Self);
 
 impl<C> fmt::Debug for ShardedTokenBucket<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -54,6 +54,7 @@ pub struct Hammer {
 }
 
 /// What came of it.
+#[must_use]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Verdict {
     /// Rounds played, each on a fresh limiter.

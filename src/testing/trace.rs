@@ -74,6 +74,7 @@ impl fmt::Display for Window {
 /// some window that ends there breaks the bound, and the worst such window began when the bucket was last full. Le
 /// Boudec and Thiran 2001, "Network Calculus", section 1.2: a flow conforms to a leaky bucket if and only if every
 /// window of it keeps the bound.
+#[must_use]
 pub fn first_violation(run: &[Admission], quota: Quota) -> Option<Window> {
     dry_windows(run, quota).next()
 }
@@ -97,6 +98,7 @@ pub fn first_violation(run: &[Admission], quota: Quota) -> Option<Window> {
 /// assert!(window.excess.is_less_than_one_in(999_999_999));
 /// assert!(!window.excess.is_less_than_one_in(1_000_000_000));
 /// ```
+#[must_use]
 pub fn worst_window(run: &[Admission], quota: Quota) -> Option<Window> {
     // All of them have the same denominator: the period.
     dry_windows(run, quota).reduce(
@@ -122,6 +124,7 @@ pub fn worst_window(run: &[Admission], quota: Quota) -> Option<Window> {
 /// assert!(first_overfull_span(&run, Duration::from_secs(1), 3).is_none());
 /// assert!(first_overfull_span(&run, Duration::from_nanos(1_000_000_001), 3).is_some());
 /// ```
+#[must_use]
 pub fn first_overfull_span(run: &[Admission], width: Duration, limit: u64) -> Option<Window> {
     let run = sorted(run);
     let mut first = 0;

@@ -54,13 +54,11 @@ mod slot;
 
 use crate::clock::Clock;
 #[cfg(feature = "std")]
-use crate::clock::DefaultClock;
+use crate::clock::{DEFAULT_CLOCK, DefaultClock};
 use crate::decision::{Denied, Status};
-#[cfg(feature = "std")]
-use crate::limiter::DEFAULT_CLOCK;
 use crate::nanos::Nanos;
 use crate::quota::{Quota, QuotaError};
-use crate::rate_limit::RateLimit;
+use crate::rate_limit::delegate;
 use crate::timeline::Hint;
 use core::fmt;
 use core::time::Duration;
@@ -169,10 +167,7 @@ impl<C> SlidingWindowLog<C> {
     ///
     /// If the quota does not fit; see [`try_with_clock`](Self::try_with_clock).
     pub fn with_clock(quota: Quota, clock: C) -> Self {
-        match Self::try_with_clock(quota, clock) {
-            Ok(log) => log,
-            Err(error) => error.panic(),
-        }
+        Self::try_with_clock(quota, clock).unwrap_or_else(|error| error.panic())
     }
 
     /// As [`with_clock`](Self::with_clock), but reports what does not fit.
@@ -307,24 +302,7 @@ impl<C: Clock> SlidingWindowLog<C> {
     }
 }
 
-impl<C: Clock> RateLimit for SlidingWindowLog<C> {
-    #[inline]
-    fn try_acquire_n(&self, n: u64) -> Result<(), Denied> {
-        self.try_acquire_n(n)
-    }
-
-    fn status(&self) -> Status {
-        self.status()
-    }
-
-    fn quota(&self) -> Quota {
-        self.quota()
-    }
-
-    fn max_cost(&self) -> u64 {
-        self.max_cost()
-    }
-}
+delegate!([C: Clock] SlidingWindowLog<C> => Self);
 
 impl<C> fmt::Debug for SlidingWindowLog<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
