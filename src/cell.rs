@@ -1,5 +1,5 @@
-//! [`StateCell`]: one atomic word and the one CAS loop around it. Where a state is more than one word, in the sliding log and
-//! the keyed table, each step of the protocol has its own.
+//! [`StateCell`]: one atomic word and the one CAS loop around it. Where a state is more than one word, in the sliding
+//! log and the keyed table, each step of the protocol has its own.
 
 use crate::sync::{AtomicU64, Backoff, Ordering, const_unless_loom};
 

@@ -36,7 +36,7 @@ pub enum Denied {
         max_cost: u64,
     },
     /// A keyed limiter holds as many keys in debt as it can where this new key belongs; the hint is when the first of
-    /// them recovers.
+    /// them recovers, so that there is room for a new one.
     TableFull(Hint),
 }
 

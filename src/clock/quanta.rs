@@ -58,8 +58,9 @@ fn calibrated() -> &'static Counter {
 
 /// A counter and its scale: `nanoseconds = ticks * (whole + fraction / 2^64)`.
 ///
-/// The same numbers as quanta's own conversion, arranged so that for a counter of more than a tick per nanosecond the result
-/// is the upper half of one multiplication; its variable 128-bit shift would cost every admission a tenth of its time.
+/// The same numbers as quanta's own conversion, arranged so that for a counter of more than a tick per nanosecond the
+/// result is the upper half of one multiplication; its variable 128-bit shift would cost every admission a tenth of
+/// its time.
 struct Counter {
     clock: quanta::Clock,
     origin: u64,
@@ -70,10 +71,9 @@ struct Counter {
 impl Counter {
     fn calibrate() -> Self {
         let clock = quanta::Clock::new();
-        // Nanoseconds in 2^56 ticks: a year to a century, as counters go.
-        let nanos = clock.delta_as_nanos(0, 1 << 56);
+        let (whole, fraction) = scale(|ticks| clock.delta_as_nanos(0, ticks));
         let origin = clock.raw();
-        Self { clock, origin, whole: nanos >> 56, fraction: nanos << 8 }
+        Self { clock, origin, whole, fraction }
     }
 
     #[inline]
@@ -83,8 +83,7 @@ impl Counter {
     }
 
     /// As [`now`](Self::now), for any counter. Out of line, so that what others need is a branch that is never taken: a
-    /// minimum and a shift by 0 would cost a denial 8 % of its time.
-    #[cold]
+    /// minimum and a second product would cost a denial 8 % of its time.
     #[inline(never)]
     fn at(&self, raw: u64) -> Nanos {
         // A core whose counter is behind the origin reads as the origin.
@@ -98,6 +97,13 @@ impl Counter {
     const fn parts(&self, ticks: u64) -> u64 {
         ((ticks as u128 * self.fraction as u128) >> 64) as u64
     }
+}
+
+/// Whole nanoseconds in a tick, and the rest in 2^-64 ns, of a counter by what so many ticks are in nanoseconds, of which
+/// only the lower 64 bits are told.
+fn scale(nanos: impl Fn(u64) -> u64) -> (u64, u64) {
+    // Up to 65,536 ns in a tick: slower counters are none.
+    (nanos(1 << 48) >> 48, nanos(1 << 56) << 8)
 }
 
 #[cfg(test)]
@@ -131,6 +137,18 @@ mod tests {
         let counter = counter();
         let (before, now, after) = (counter.clock.raw(), counter.now(), counter.clock.raw());
         assert!(counter.at(before) <= now && now <= counter.at(after), "{now:?}");
+    }
+
+    #[test]
+    #[allow(clippy::cast_possible_truncation)] // as quanta does
+    fn scales_of_slow_counters_are_not_cut_off() {
+        // Gigahertz, the system's nanoseconds, and less than a megahertz.
+        for (ticks, nanos) in [(3, 1), (1, 1), (24, 1_000), (2, 2_001), (1, 30_000)] {
+            let exact = (nanos << 64) / ticks;
+            let (whole, fraction) = scale(|count| (u128::from(count) * nanos / ticks) as u64);
+            let scaled = u128::from(whole) << 64 | u128::from(fraction);
+            assert!(scaled <= exact && exact - scaled < 1 << 8, "{nanos} ns in {ticks} ticks: {scaled}, not {exact}");
+        }
     }
 
     #[test]

@@ -30,7 +30,8 @@
 //!   tokens come, and nothing is over-admitted.
 //! * **Resolution.** The scale counts in units of less than half a nanosecond. A bucket that has been full is cut off
 //!   at a whole unit, so one token may come up to one unit early, once; it never adds up. Only a burst that takes
-//!   decades to refill makes the unit larger. (The packed token bucket counts in whole tokens.)
+//!   decades to refill makes the unit larger. (The packed token bucket counts in whole tokens, a keyed limiter in 1 to
+//!   2 ns.)
 //! * **First use.** The default clock calibrates the time stamp counter at its first reading in the process, which
 //!   takes up to 200 ms. Call `QuantaClock::calibrate()` at start-up to have it behind you. Against the system's clock
 //!   the counter can drift by some parts in ten million.
@@ -63,8 +64,9 @@
 //! When more keys are in debt than the table was sized for, new keys are refused with `Denied::TableFull` until one of
 //! the old ones recovers. Two keys whose hashes agree share a bucket; with the default hasher nobody can choose such
 //! keys. A key that has recovered may be forgotten: it is full in any case, but after `with_initial` it starts at the
-//! initial level again. On a reading that is behind others, a newcomer starts full as of the latest reading at which
-//! any slot has changed hands: it may have to wait for what it spends until that is past.
+//! initial level again. On a reading that is behind others, a newcomer starts full as of the latest instant at which a
+//! key had recovered whose slot has changed hands, or up to 66 us later: it may have to wait for what it spends until
+//! then. `TableFull` is no decision on one instant: slots may have become free while others were looked at.
 //!
 //! # Processes that fork
 //!

@@ -33,8 +33,8 @@
 //!
 //! [loom] runs a small concurrent program, two or three threads with a handful of calls each, in every
 //! interleaving, with every stale value that a load may return. It replaces the atomics in `src/sync.rs`, the one file
-//! that names any, so it runs the code that ships. Each model asserts that the outcome can be explained by some
-//! sequential order of the calls, and that no window of its log of admissions breaks the bound. The readings of the
+//! that names any, so it runs the code that ships. Each model asserts that no window of its log of admissions breaks the
+//! bound, and most that the outcome can be explained by some sequential order of the calls. The readings of the
 //! clock are part of the model, an old one beside a new one, with refill in between.
 //!
 //! *Broken twins.* For each protocol there are variants with one rule removed, such as a load and a store in place of

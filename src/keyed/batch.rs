@@ -42,12 +42,12 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> Class<'_, K, S, C> {
     {
         let cost = match self.pace.cost(1) {
             Ok(0) => {
-                let decided = keys.into_iter().zip(decisions).map(|(_, decision)| *decision = Ok(()));
+                let decided = decisions.iter_mut().zip(keys).map(|(decision, _)| *decision = Ok(()));
                 return decided.count();
             }
             Ok(cost) => cost,
             Err(denied) => {
-                keys.into_iter().zip(decisions).for_each(|(_, decision)| *decision = Err(denied));
+                decisions.iter_mut().zip(keys).for_each(|(decision, _)| *decision = Err(denied));
                 return 0;
             }
         };

@@ -97,9 +97,10 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         if cost == 0 {
             return Ok(());
         }
-        // In this order: a time stamp counter is read only when all loads before it are done, and nothing after it begins
-        // before. A line that is far away is on its way first, for what it takes longest to wait for; otherwise, the next
-        // call's hash is computed while this one waits for its line, which is worth more.
+        // In this order: on the processors where it was measured, a time stamp counter is read only when all loads
+        // before it are done, and nothing after it begins before. A line that is far away is on its way first, for
+        // what it takes longest to wait for; otherwise, the next call's hash is computed while this one waits for its
+        // line, which is worth more.
         let key = self.limiter.identity(key);
         let table = self.limiter.table();
         let line = table.line(key, 0);

@@ -45,12 +45,12 @@ macro_rules! keyed_limiter {
 keyed_limiter! {
     /// A token bucket for each key, for millions of keys in fixed memory: a limit per client, address or API key.
     ///
-    /// The memory is allocated once, at construction: 25.6 bytes for each key of the capacity. Nothing is allocated, swept
-    /// or scanned afterwards. A key gets a slot with its first admitted call, starts full, and keeps the slot at least
-    /// until its bucket is full again; from then on it cannot be told from a key that was never seen, and its slot may go
-    /// to another. So the capacity is a number of keys that are *in debt* at the same time, not of keys that exist. When
-    /// all slots where a new key could go are in debt, it is refused with [`Denied::TableFull`]; no key in debt is ever
-    /// forgotten.
+    /// The memory is allocated once, at construction: 25.6 bytes for each key of the capacity. Nothing is allocated,
+    /// swept or scanned afterwards. A key gets a slot with its first admitted call, starts full unless [told
+    /// otherwise](Self::with_initial), and keeps the slot at least until its bucket is full again; from then on it
+    /// cannot be told from a key that was never seen, and its slot may go to another. So the capacity is a number of
+    /// keys that are *in debt* at the same time, not of keys that exist. When all slots where a new key could go are
+    /// in debt, it is refused with [`Denied::TableFull`]; no key in debt is ever forgotten.
     ///
     /// # Bound
     ///
@@ -67,9 +67,10 @@ keyed_limiter! {
     ///
     /// # Progress and ordering
     ///
-    /// Lock-free: a call on a known key makes one read-modify-write, a refusal none. Decisions on one key are
-    /// linearizable. The limiter gives its callers no happens-before edge. No method blocks, allocates, panics unless it
-    /// says so, or makes a system call unless the clock does.
+    /// Lock-free: a call on a known key makes one read-modify-write, its refusal none. Decisions on one key are
+    /// linearizable, but for [`Denied::TableFull`]: while a call looks at one slot, another may become free. The
+    /// limiter gives its callers no happens-before edge. No method blocks, allocates, panics unless it says so, or
+    /// makes a system call unless the clock does.
     ///
     /// # Without `std`
     ///

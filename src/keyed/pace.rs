@@ -5,7 +5,7 @@ use super::word::Word;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
-use crate::timeline::Timeline;
+use crate::timeline::{Hint, Timeline};
 use core::time::Duration;
 
 /// How long every keyed limiter lasts from its clock's origin: 50 years.
@@ -30,7 +30,8 @@ const LONGEST_BURST: u64 = Word::LAST - LASTING.0 - ROUNDING;
 /// ```
 ///
 /// are inverse to each other: nothing is lost on the way to the word and back, and nothing drifts. An instant that
-/// another class has left counts as the next whole unit, against the caller.
+/// another class has left counts as the next whole unit, against the caller, until it has come; so a key that changes
+/// its class may gain up to a unit with each change.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     /// From nanoseconds to units, and back.
@@ -116,6 +117,11 @@ impl Pace {
     /// Why [`charge`](Self::charge) with the same arguments gave nothing, and when it would.
     #[inline]
     pub(super) const fn refusal(&self, full_at: u64, cost: u64, now: Nanos) -> Denied {
+        if cost == self.burst {
+            // Only a full bucket will do. Where another class has left an instant between two positions, that is the
+            // instant, and not the position after it.
+            return Denied::TryAfter(Hint::at(Nanos(full_at), now));
+        }
         // The first position at which the charge fits: full_at is later than now, and what it stands at, with the cost, is
         // above the burst.
         let due = (self.position(full_at) + cost).saturating_sub(self.burst);
@@ -253,11 +259,14 @@ mod tests {
         }
 
         #[test]
-        fn a_refusal_says_when(quota in quotas(), x: u64, n: u64, shift in 0..64u32) {
+        fn a_refusal_says_when(quota in quotas(), x: u64, n: u64, back: u64, shifts in (0..64u32, 0..64u32)) {
             let pace = Pace::try_new(quota).unwrap();
-            let now = Nanos((x >> shift).min(LASTING.0));
+            let now = Nanos((x >> shifts.0).min(LASTING.0));
+            // Where this pace itself would have left it, or at any instant before, as another may have.
+            let spent = pace.charge(0, pace.burst, now).unwrap();
+            let full_at = spent - (back >> shifts.1) % (spent - now.0);
             let cost = (n % quota.burst() + 1) * pace.unit;
-            let full_at = pace.charge(0, pace.burst, now).unwrap();
+            let cost = if pace.charge(full_at, cost, now).is_none() { cost } else { pace.burst };
             prop_assert_eq!(pace.charge(full_at, cost, now), None);
             let Denied::TryAfter(hint) = pace.refusal(full_at, cost, now) else { panic!("not now") };
             prop_assert!(pace.charge(full_at, cost, hint.due()).is_some());

@@ -11,7 +11,7 @@ use crate::sync::{AtomicU64, Backoff, Ordering};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// The horizon is raised in steps of 2^16 ns where that suffices, so that it is seldom written.
+/// The horizon is raised in steps of 2^16 ns where time has come so far, so that it is seldom written.
 const GRAIN: u64 = 1 << 16;
 
 /// Lines of a table that is larger than the caches near a core: 16 MiB. Where it was measured, a line took 100 ns from
@@ -39,7 +39,11 @@ pub(super) struct Table {
 impl Table {
     /// A table of twice as many slots as there are to be live keys.
     pub(super) fn try_new(capacity: usize) -> Result<Self, KeyedError> {
-        const LARGEST: usize = MOST_LINES / 2 * SLOTS;
+        // What lines can be numbered, and what memory there can be.
+        const LARGEST: usize = {
+            let (numbered, addressed) = (MOST_LINES / 2, isize::MAX as usize / size_of::<Line>() / 2);
+            (if numbered < addressed { numbered } else { addressed }).saturating_mul(SLOTS)
+        };
         if capacity == 0 {
             return Err(KeyedError::ZeroCapacity);
         }
@@ -160,7 +164,7 @@ impl Table {
         }
     }
 
-    /// The open slot of a key, if it has one, its word and its candidate number.
+    /// The open slot of a key and its word, if it has one.
     pub(super) fn find(&self, key: Identity) -> Option<(Slot<'_>, Word)> {
         (0..CANDIDATES).find_map(|candidate| {
             let (line, tag) = (self.line(key, candidate), key.tag(candidate));
@@ -210,13 +214,14 @@ fn attempt(
 pub(super) struct Horizon(AtomicU64);
 
 impl Horizon {
-    /// Raises the horizon to `instant` at least, at most to `now`, which is no earlier.
+    /// Raises the horizon to `instant` at least; to the end of its step if `now`, which is no earlier, has come so far.
+    /// No farther: a clock that is far ahead must not hold up the newcomers of all others.
     pub(super) fn raise(&self, instant: u64, now: Nanos) {
         // ORDERING: relaxed; pairs with nothing. The horizon only grows, and what this thread has seen of it is handed on
         // by the release that follows.
         if self.0.load(Ordering::Relaxed) < instant {
             // ORDERING: relaxed, for the same reason.
-            self.0.fetch_max(instant.max(now.0 & !(GRAIN - 1)), Ordering::Relaxed);
+            self.0.fetch_max((instant | (GRAIN - 1)).min(now.0), Ordering::Relaxed);
         }
     }
 
@@ -252,6 +257,16 @@ mod tests {
             let (decision, written) = writes(1_000);
             assert!(matches!(decision, Err(Denied::TableFull(_))) && written == 0, "{decision:?}, {written} writes");
         }
+    }
+
+    /// Who claims a slot raises the horizon to where its last key was full, not to what the claimer's clock says.
+    #[test]
+    fn a_clock_that_is_far_ahead_does_not_hold_up_newcomers() {
+        let limiter = KeyedLimiter::<u64>::with_clock(Quota::per_second(1), 1, ManualClock::new());
+        let at = |key, secs| limiter.try_acquire_n_at(&key, 1, Nanos::from_secs(secs));
+        assert_eq!((0..1_000).filter(|&key| at(key, 0).is_ok()).count(), 15, "all slots of all lines");
+        assert!(at(1_000, 3_600).is_ok());
+        assert!(at(1_001, 2).is_ok());
     }
 
     /// A line that is far away is loaded before the clock is read, and that is all that is different.

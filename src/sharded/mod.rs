@@ -62,8 +62,9 @@
 //!
 //! Under-admission. `V` can hold `S * q + 1` tokens fewer than the burst: so many may a call of cost 1 be short of, which
 //! finds whatever credits there are. A larger cost, which is not put together from pieces, and anybody but its owner where
-//! a handle holds credits, may be short of as many again. Once, never growing: every token drawn is spent or still there. A denial is not linearizable: tokens in the hand of a thread that was
-//! suspended between (c) and the end of its refill are seen nowhere.
+//! a handle holds credits, may be short of as many again. Once, never growing: every token drawn is spent or still there.
+//! A denial is not linearizable: tokens in the hand of a thread that was suspended between (c) and the end of its refill
+//! are seen nowhere.
 
 mod central;
 mod construction;

@@ -215,7 +215,7 @@ impl<C: Clock> ShardedTokenBucket<C> {
         if self.own().take(n) { Ok(()) } else { self.acquire_elsewhere(n) }
     }
 
-    /// Takes `n` tokens, or none; this thread's shard is short. A denial ends here.
+    /// Takes `n` tokens, or none; this thread's shard is short. Most denials end here.
     #[inline(always)]
     #[allow(clippy::inline_always)] // what a refusal says need not reach memory where nobody reads it
     fn acquire_elsewhere(&self, n: u64) -> Result<(), Denied> {
