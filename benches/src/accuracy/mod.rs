@@ -16,8 +16,9 @@ use tollgate::Quota;
 
 /// Compare the decisions of each algorithm with an exact sliding log's
 ///
-/// The streams are an attack on a window's boundary, traffic packed at the start and at the end of windows, Poisson and bursty arrivals,
-/// many keys of Zipf popularity, and logs. They are the same in each run with the same seed. `replay` says how logs are read.
+/// The streams are an attack on a window's boundary, traffic packed at the start and at the end of windows, Poisson and
+/// bursty arrivals, many keys of Zipf popularity, and logs. They are the same in each run with the same seed. `replay`
+/// says how logs are read.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     /// A log to compare on, as well
@@ -66,7 +67,8 @@ pub fn run(args: &Args) -> Result<(), Error> {
     Ok(())
 }
 
-/// Measures as the command does by default, writes `accuracy.csv` and `accuracy.svg` to `folder`, and returns the tables.
+/// Measures as the command does by default, writes `accuracy.csv` and `accuracy.svg` to `folder`, and returns the
+/// tables.
 ///
 /// # Errors
 ///
