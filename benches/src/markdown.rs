@@ -3,7 +3,7 @@
 use crate::contention::table::{best_peer, kind, mutex};
 use crate::engine::Kind;
 use crate::load::Load;
-use crate::row::Row;
+use crate::row::{Row, threads};
 use crate::stats::ratio;
 
 /// The blocks that can be spliced into a README, by name.
@@ -144,13 +144,6 @@ pub fn clock(rows: &[Row]) -> String {
 
 pub(crate) fn of(bench: &str, rows: &[Row]) -> Vec<Row> {
     rows.iter().filter(|row| row.bench == bench).cloned().collect()
-}
-
-fn threads(rows: &[Row]) -> Vec<usize> {
-    let mut threads: Vec<_> = rows.iter().map(|row| row.threads).collect();
-    threads.sort_unstable();
-    threads.dedup();
-    threads
 }
 
 fn oversubscribed(rows: &[Row], threads: usize) -> bool {

@@ -151,7 +151,8 @@ impl Plan {
     }
 }
 
-fn sorted<T: Ord>(mut values: Vec<T>) -> Vec<T> {
+/// The values that there are, each once, in their order.
+pub fn sorted<T: Ord>(mut values: Vec<T>) -> Vec<T> {
     values.sort_unstable();
     values.dedup();
     values
@@ -170,7 +171,7 @@ pub fn order(size: usize, round: usize) -> Vec<usize> {
 ///
 /// Never: its template is valid.
 pub fn progress(length: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {eta:>4} left  {msg}");
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed:>4}  {msg}");
     ProgressBar::new(length as u64).with_style(style.expect("the template is valid"))
 }
 

@@ -22,13 +22,13 @@ use crate::engine::Kind;
 use crate::latency::sample::Timer;
 use crate::load::Load;
 use crate::pace::Pace;
-use crate::plan::{cores, order};
+use crate::plan::{cores, order, progress, sorted};
 use crate::pool::Pool;
 use crate::row::{Row, write};
 use crate::stats::{median_index, mops, ns_per_op};
 use core::time::Duration;
 use engine::{Entry, select};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use population::Population;
 use slice::{Sample, Slice};
 use std::path::Path;
@@ -164,7 +164,7 @@ impl Run<'_> {
             progress.tick();
             populations.push(Population::new(*entry, load, keys));
         }
-        let patterns = options::sorted(cases.iter().map(|&(pattern, _)| pattern).collect());
+        let patterns = sorted(cases.iter().map(|&(pattern, _)| pattern).collect());
         let traffic: Vec<_> = patterns.iter().map(|&pattern| (pattern, Traffic::new(pattern, keys))).collect();
         let mut samples = vec![vec![Vec::new(); populations.len()]; cases.len()];
         'rounds: for round in 0..self.options.rounds() {
@@ -245,11 +245,6 @@ fn median_row(population: &Population, load: Load, pattern: &str, threads: usize
 /// The part that the engine of `row` plays.
 pub fn kind(row: &Row) -> Kind {
     Entry::named(&row.engine).map_or(Kind::Peer, |entry| entry.kind)
-}
-
-fn progress(length: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed:>4}  {msg}");
-    ProgressBar::new(length as u64).with_style(style.expect("the template is valid"))
 }
 
 #[cfg(test)]
