@@ -6,14 +6,14 @@ use crate::load::Load;
 use crate::row::{Row, threads};
 use crate::stats::ratio;
 
-/// The blocks that can be spliced into a README, by name.
-pub const BLOCKS: [(&str, Block); 6] = [
-    ("headline", headline),
-    ("contention", contention),
-    ("latency", latency),
-    ("keyed", crate::keyed::markdown::keyed),
-    ("writes", writes),
-    ("clock", clock),
+/// The blocks that can be spliced into a README: name, title, table. All but the first are of the csv of their name.
+pub const BLOCKS: [(&str, &str, Block); 6] = [
+    ("headline", "In short", headline),
+    ("contention", "Threads that share one limiter", contention),
+    ("latency", "Time of single calls", latency),
+    ("keyed", "Limits by key", crate::keyed::markdown::keyed),
+    ("writes", "Writes to shared memory", writes),
+    ("clock", "Clocks", clock),
 ];
 
 /// From the rows of a folder to a table.
