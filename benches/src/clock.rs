@@ -6,7 +6,7 @@ use crate::engine::{Engine, Kind, Shared, version};
 use crate::load::Load;
 use crate::plan::{Options, Plan, cores};
 use crate::registry::Entry;
-use crate::row::{Row, write};
+use crate::row::{Row, threads, write};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use core::hint::black_box;
 use tollgate::{Clock, CoarseClock, Monotone, MonotonicClock, QuantaClock, Quota};
@@ -128,9 +128,7 @@ pub fn rows(options: &Options) -> Result<Outcome, String> {
 
 /// A row for each clock, a column for each number of threads.
 fn table(rows: &[Row]) -> Table {
-    let mut threads: Vec<_> = rows.iter().map(|row| row.threads).collect();
-    threads.sort_unstable();
-    threads.dedup();
+    let threads = threads(rows);
     let fewest: Vec<_> = rows.iter().filter(|row| Some(&row.threads) == threads.first()).collect();
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED);

@@ -3,17 +3,17 @@
 use crate::contention::table::{best_peer, kind, mutex};
 use crate::engine::Kind;
 use crate::load::Load;
-use crate::row::Row;
+use crate::row::{Row, threads};
 use crate::stats::ratio;
 
-/// The blocks that can be spliced into a README, by name.
-pub const BLOCKS: [(&str, Block); 6] = [
-    ("headline", headline),
-    ("contention", contention),
-    ("latency", latency),
-    ("keyed", crate::keyed::markdown::keyed),
-    ("writes", writes),
-    ("clock", clock),
+/// The blocks that can be spliced into a README: name, title, table. All but the first are of the csv of their name.
+pub const BLOCKS: [(&str, &str, Block); 6] = [
+    ("headline", "In short", headline),
+    ("contention", "Threads that share one limiter", contention),
+    ("latency", "Time of single calls", latency),
+    ("keyed", "Limits by key", crate::keyed::markdown::keyed),
+    ("writes", "Writes to shared memory", writes),
+    ("clock", "Clocks", clock),
 ];
 
 /// From the rows of a folder to a table.
@@ -144,13 +144,6 @@ pub fn clock(rows: &[Row]) -> String {
 
 pub(crate) fn of(bench: &str, rows: &[Row]) -> Vec<Row> {
     rows.iter().filter(|row| row.bench == bench).cloned().collect()
-}
-
-fn threads(rows: &[Row]) -> Vec<usize> {
-    let mut threads: Vec<_> = rows.iter().map(|row| row.threads).collect();
-    threads.sort_unstable();
-    threads.dedup();
-    threads
 }
 
 fn oversubscribed(rows: &[Row], threads: usize) -> bool {

@@ -119,8 +119,8 @@ impl Plan {
     /// Measures all cells, and returns for each what `measure` returned, once for each repetition.
     ///
     /// The repetitions go round: every cell once, then every cell again, so that a change in the machine's mood meets
-    /// them all. Each round starts with another engine, so that none always follows the same one. Engines that are
-    /// compared get the same time. Once the time is up there are no more repetitions, but every cell is measured once.
+    /// them all. Each round has an order of its own, so that none always follows the same one. Engines that are compared
+    /// get the same time. Once the time is up there are no more repetitions, but every cell is measured once.
     ///
     /// # Panics
     ///
@@ -136,7 +136,7 @@ impl Plan {
                     break 'rounds;
                 }
                 let length = pace.length();
-                for place in rotated(self.group, round) {
+                for place in order(self.group, round) {
                     let (cell, measured) = &mut results[group * self.group + place];
                     progress.set_message(format!("{}, {} threads: {}", cell.load, cell.threads, cell.entry.name));
                     let begun = Instant::now();
@@ -151,15 +151,18 @@ impl Plan {
     }
 }
 
-fn sorted<T: Ord>(mut values: Vec<T>) -> Vec<T> {
+/// The values that there are, each once, in their order.
+pub fn sorted<T: Ord>(mut values: Vec<T>) -> Vec<T> {
     values.sort_unstable();
     values.dedup();
     values
 }
 
-/// The places in a group of that size, in an order that starts elsewhere each round.
-fn rotated(size: usize, round: usize) -> impl Iterator<Item = usize> {
-    (0..size).map(move |place| (place + round * 5) % size)
+/// The places in a group of that size, shuffled: each round has an order of its own, the same in every run.
+pub fn order(size: usize, round: usize) -> Vec<usize> {
+    let mut places: Vec<_> = (0..size).collect();
+    fastrand::Rng::with_seed(round as u64).shuffle(&mut places);
+    places
 }
 
 /// A bar on standard error that fills up in `length` steps.
@@ -168,7 +171,7 @@ fn rotated(size: usize, round: usize) -> impl Iterator<Item = usize> {
 ///
 /// Never: its template is valid.
 pub fn progress(length: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {eta:>4} left  {msg}");
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed:>4}  {msg}");
     ProgressBar::new(length as u64).with_style(style.expect("the template is valid"))
 }
 
@@ -197,9 +200,23 @@ mod tests {
     #[test]
     fn every_round_measures_everything_once() {
         for round in 0..20 {
-            assert_eq!(sorted(rotated(9, round).collect()), (0..9).collect::<Vec<_>>());
+            assert_eq!(sorted(order(9, round)), (0..9).collect::<Vec<_>>());
+            assert_eq!(order(9, round), order(9, round), "the same in every run");
         }
-        assert_ne!(rotated(9, 0).collect::<Vec<_>>(), rotated(9, 1).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn nothing_always_follows_the_same_in_the_rounds_of_one_measurement() {
+        for size in [5, 9, ENTRIES.len()] {
+            let mut predecessors = vec![Vec::new(); size];
+            for round in 0..5 {
+                order(size, round).windows(2).for_each(|pair| predecessors[pair[1]].push(pair[0]));
+            }
+            for (place, predecessors) in predecessors.into_iter().enumerate() {
+                assert!(sorted(predecessors).len() > 1, "{place} of {size}");
+            }
+        }
+        assert_eq!(sorted((0..3).map(|round| order(2, round)).collect()), [[0, 1], [1, 0]], "each of two comes first");
     }
 
     #[test]

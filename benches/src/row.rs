@@ -1,5 +1,6 @@
 //! [`Row`]: one line of a csv file.
 
+use crate::plan::sorted;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;
@@ -102,6 +103,11 @@ impl Row {
         let mut reader = csv::Reader::from_path(path).map_err(io::Error::from)?;
         reader.deserialize().map(|row| row.map_err(io::Error::from)).collect()
     }
+}
+
+/// The thread counts in `rows`, each once, from the fewest.
+pub fn threads(rows: &[Row]) -> Vec<usize> {
+    sorted(rows.iter().map(|row| row.threads).collect())
 }
 
 /// Has `writer` write the file `path`, makes its folder if need be, and says where it is.

@@ -7,8 +7,8 @@ use crate::replay::sliding_sum::SlidingSum;
 
 /// Compares the counter's estimate of one key's rate with its true rate, both of everything that is asked for.
 ///
-/// A limiter counts what it admits, so that two limiters that once decide differently have different histories from then on and go on
-/// differing. A gauge has no such memory: how often it errs is the estimate's own error.
+/// A limiter counts what it admits, so that two limiters that once decide differently have different histories from
+/// then on and go on differing. A gauge has no such memory: how often it errs is the estimate's own error.
 #[derive(Clone, Debug)]
 pub(super) struct Gauge {
     exact: SlidingSum,
@@ -22,7 +22,8 @@ impl Gauge {
         Self { exact: SlidingSum::new(window()), index: 0, previous: 0, current: 0 }
     }
 
-    /// Counts an arrival at `now`, and returns whether the estimated and the exact rate lie on different sides of the limit.
+    /// Counts an arrival at `now`, and returns whether the estimated and the exact rate lie on different sides of the
+    /// limit.
     pub(super) fn errs(&mut self, now: Nanos, limit: u64) -> bool {
         let (index, elapsed) = (now.as_nanos() / window(), now.as_nanos() % window());
         if index != self.index {
@@ -54,7 +55,8 @@ mod tests {
 
     #[test]
     fn it_errs_where_arrivals_are_packed() {
-        // Two at the end of a window, two in the middle of the next: 2 x 0.5 + 1 is within 2, but three came within a window.
+        // Two at the end of a window, two in the middle of the next: 2 x 0.5 + 1 is within 2, but three came within a
+        // window.
         assert_eq!(errors(2, &[99, 99, 150, 150]), [false, false, true, false]);
         // Two at the start of a window, one early in the next: 2 x 0.9 + 1 is above 2, but those two have left.
         assert_eq!(errors(2, &[1, 1, 110]), [false, false, true]);

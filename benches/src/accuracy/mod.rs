@@ -14,13 +14,11 @@ use self::traffic::{WINDOW, Zipf};
 use crate::replay::{Error, progress::Progress, report};
 use tollgate::Quota;
 
-/// A real site's traffic, where it lies beside the repository.
-const WEB_ARRIVALS: &str = "../shared/data/web_arrivals.csv";
-
 /// Compare the decisions of each algorithm with an exact sliding log's
 ///
-/// The streams are an attack on a window's boundary, traffic packed at the start and at the end of windows, Poisson and bursty arrivals,
-/// many keys of Zipf popularity, and logs. They are the same in each run with the same seed. `replay` says how logs are read.
+/// The streams are an attack on a window's boundary, traffic packed at the start and at the end of windows, Poisson and
+/// bursty arrivals, many keys of Zipf popularity, and logs. They are the same in each run with the same seed. `replay`
+/// says how logs are read.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     /// A log to compare on, as well
@@ -69,7 +67,8 @@ pub fn run(args: &Args) -> Result<(), Error> {
     Ok(())
 }
 
-/// Measures as the command does by default, writes `accuracy.csv` and `accuracy.svg` to `folder`, and returns the tables.
+/// Measures as the command does by default, writes `accuracy.csv` and `accuracy.svg` to `folder`, and returns the
+/// tables.
 ///
 /// # Errors
 ///
@@ -90,16 +89,14 @@ pub fn record(folder: &Path) -> Result<String, String> {
     write().map_err(|error: Error| error.to_string())
 }
 
-/// Every stream, and every log there is.
+/// Every stream, and every log that was named.
 fn measure(args: &Args) -> Result<Vec<Measured>, Error> {
     let log_quota = Quota::try_new(args.limit, WINDOW, args.limit).map_err(Error::Quota)?;
     let zipf = Zipf { arrivals: args.arrivals, keys: args.keys, windows: 10.0 };
     let scenarios = traffic::scenarios(args.seed, zipf);
 
     // Logs come first, for one that cannot be read ends the run; they are shown last.
-    let web_arrivals = Some(Path::new(WEB_ARRIVALS)).filter(|path| path.exists());
-    let logs = args.file.iter().map(PathBuf::as_path).chain(web_arrivals);
-    let logs = logs.map(|log| Measured::log(log, log_quota)).collect::<Result<Vec<_>, _>>()?;
+    let logs = args.file.iter().map(|log| Measured::log(log, log_quota)).collect::<Result<Vec<_>, _>>()?;
 
     let mut measured = Vec::new();
     let mut progress = Progress::through_arrivals(scenarios.iter().map(|scenario| scenario.length).sum());

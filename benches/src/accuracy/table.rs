@@ -10,7 +10,8 @@ use crate::replay::comparison::{LOG_MEMORY, Tally, share};
 use crate::replay::figures::{bytes, count, percent};
 use crate::replay::report;
 
-/// The share of wrong decisions that a large operator has published for the sliding counter: 0.003 % of 400 million requests.
+/// The share of wrong decisions that a large operator has published for the sliding counter: 0.003 % of 400 million
+/// requests.
 const PUBLISHED: &str = "0.003 % of 400 million requests";
 
 /// The tables and what they mean.

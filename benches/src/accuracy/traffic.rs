@@ -11,7 +11,8 @@ pub(super) const LIMIT: u64 = 100;
 /// The window of every stream.
 pub(super) const WINDOW: Duration = Duration::from_mins(1);
 
-/// Where random streams start, in windows. Not at a window's boundary, which would put a saturated log in step with the windows.
+/// Where random streams start, in windows. Not at a window's boundary, which would put a saturated log in step with the
+/// windows.
 const START: f64 = 1.0 / 3.0;
 
 /// A stream of arrivals of cost 1, in the order of time.
@@ -133,7 +134,8 @@ fn bursty(rng: &mut Rng) -> Arrivals {
     (0..100_000)
         .map(|_| {
             now += exponential(rng) / rate;
-            // What is left of a wait that outlives its burst begins again in the next: exponential waits have no memory.
+            // What is left of a wait that outlives its burst begins again in the next: exponential waits have no
+            // memory.
             while now > on_until {
                 now = on_until + OFF * exponential(rng);
                 on_until = now + ON * exponential(rng);

@@ -5,15 +5,13 @@ use crate::engine::Kind;
 use crate::load::Load;
 use crate::plan::cores;
 use crate::plot::axis::Axis;
-use crate::plot::{Ink, Panel, Plot, Series};
-use crate::row::Row;
+use crate::plot::{Panel, Plot, Series};
+use crate::row::{Row, threads};
 
 /// Throughput over threads: a panel for each load, a line for each engine on the clock that serves it best.
 #[allow(clippy::cast_precision_loss)] // thread counts
 pub fn plot(rows: &[Row]) -> Plot {
-    let mut threads: Vec<_> = rows.iter().map(|row| row.threads).collect();
-    threads.sort_unstable();
-    threads.dedup();
+    let threads = threads(rows);
     let x = Axis::at("threads", threads.iter().map(|&threads| threads as f64));
     let y = Axis::log("Mops/s", rows.iter().map(|row| row.mops));
     let shaded =
@@ -64,7 +62,7 @@ pub fn lines(rows: &[Row], points: impl Fn(&Row) -> Vec<(f64, f64)>) -> Vec<Seri
         let kind = kind(own[0]);
         Series {
             label: name.into(),
-            ink: ink(kind),
+            ink: kind.into(),
             dashed: kind == Kind::Floor,
             points: own.into_iter().flat_map(|row| points(row)).collect(),
         }
@@ -80,18 +78,10 @@ fn best_clock<'a>(name: &str, rows: &[&'a Row]) -> &'a str {
     rivals.max_by(|a, b| a.mops.total_cmp(&b.mops)).map_or("", |row| &row.clock)
 }
 
-fn ink(kind: Kind) -> Ink {
-    match kind {
-        Kind::Ours => Ink::Ours,
-        Kind::Floor => Ink::Floor,
-        Kind::Baseline => Ink::Baseline,
-        Kind::Peer => Ink::Peer,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plot::Ink;
 
     fn row(engine: &str, clock: &str, threads: usize, mops: f64) -> Row {
         let (engine, clock, load) = (engine.into(), clock.into(), "admit".into());

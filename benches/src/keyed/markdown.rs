@@ -2,7 +2,7 @@
 
 use super::table::sizes;
 use crate::markdown::{of, plural, table};
-use crate::row::Row;
+use crate::row::{Row, threads};
 
 /// Time of a call and memory for each number of keys: uniform keys, all admitted; then the flood.
 pub fn keyed(rows: &[Row]) -> String {
@@ -11,9 +11,7 @@ pub fn keyed(rows: &[Row]) -> String {
         |row: &&Row| row.bytes_per_key.is_some() && row.load == "admit" && row.pattern.as_deref() == Some("uniform");
     let uniform: Vec<_> = rows.iter().filter(timed).cloned().collect();
     let sizes = sizes(&uniform);
-    let mut threads: Vec<_> = uniform.iter().map(|row| row.threads).collect();
-    threads.sort_unstable();
-    threads.dedup();
+    let threads = threads(&uniform);
     let columns: Vec<_> = threads.iter().flat_map(|&threads| sizes.iter().map(move |&keys| (threads, keys))).collect();
     let head = ["limiter", "hasher", "clock"].map(String::from).into_iter();
     let head = head.chain(columns.iter().map(|&(threads, keys)| format!("{keys} keys, {}", plural(threads))));

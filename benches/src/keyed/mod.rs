@@ -22,13 +22,13 @@ use crate::engine::Kind;
 use crate::latency::sample::Timer;
 use crate::load::Load;
 use crate::pace::Pace;
-use crate::plan::cores;
+use crate::plan::{cores, order, progress, sorted};
 use crate::pool::Pool;
 use crate::row::{Row, write};
 use crate::stats::{median_index, mops, ns_per_op};
 use core::time::Duration;
 use engine::{Entry, select};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use population::Population;
 use slice::{Sample, Slice};
 use std::path::Path;
@@ -141,7 +141,7 @@ impl Run<'_> {
         let keys = self.options.flood_keys();
         let mut floods = vec![Vec::new(); self.entries.len()];
         for round in 0..self.options.floods() {
-            for place in rotated(self.entries.len(), round) {
+            for place in order(self.entries.len(), round) {
                 let entry = &self.entries[place];
                 progress.set_message(format!("a flood of {keys} keys: {}", entry.name));
                 progress.tick();
@@ -164,7 +164,7 @@ impl Run<'_> {
             progress.tick();
             populations.push(Population::new(*entry, load, keys));
         }
-        let patterns = options::sorted(cases.iter().map(|&(pattern, _)| pattern).collect());
+        let patterns = sorted(cases.iter().map(|&(pattern, _)| pattern).collect());
         let traffic: Vec<_> = patterns.iter().map(|&pattern| (pattern, Traffic::new(pattern, keys))).collect();
         let mut samples = vec![vec![Vec::new(); populations.len()]; cases.len()];
         'rounds: for round in 0..self.options.rounds() {
@@ -174,7 +174,7 @@ impl Run<'_> {
                 }
                 let (_, traffic) = traffic.iter().find(|(of, _)| *of == pattern).expect("drawn above");
                 let length = pace.length().min(LONGEST);
-                for place in rotated(populations.len(), round) {
+                for place in order(populations.len(), round) {
                     let population = &populations[place];
                     progress.set_message(format!("{load} {pattern}, {keys} keys: {}", population.entry.name));
                     let slice = Slice { load, traffic: traffic.clone(), threads, length, round };
@@ -245,16 +245,6 @@ fn median_row(population: &Population, load: Load, pattern: &str, threads: usize
 /// The part that the engine of `row` plays.
 pub fn kind(row: &Row) -> Kind {
     Entry::named(&row.engine).map_or(Kind::Peer, |entry| entry.kind)
-}
-
-/// The places in a group of that size, in an order that starts elsewhere each round.
-fn rotated(size: usize, round: usize) -> impl Iterator<Item = usize> {
-    (0..size).map(move |place| (place + round * 3) % size)
-}
-
-fn progress(length: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed:>4}  {msg}");
-    ProgressBar::new(length as u64).with_style(style.expect("the template is valid"))
 }
 
 #[cfg(test)]

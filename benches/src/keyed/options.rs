@@ -1,6 +1,7 @@
 //! [`Options`]: the command line of `keyed`.
 
 use super::traffic::Pattern;
+use crate::plan::sorted;
 use core::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -108,12 +109,6 @@ fn parse_count(text: &str) -> Result<u32, String> {
     };
     let number = number.ok_or_else(|| "a whole number is needed, such as 1000 or 1e6".to_owned())?;
     u32::try_from(number).map_err(|_| format!("at most {}", u32::MAX))
-}
-
-pub(super) fn sorted<T: Ord>(mut values: Vec<T>) -> Vec<T> {
-    values.sort_unstable();
-    values.dedup();
-    values
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use super::table::sizes;
 use crate::engine::Kind;
 use crate::plan::cores;
 use crate::plot::axis::Axis;
-use crate::plot::{Ink, Panel, Plot, Series};
-use crate::row::Row;
+use crate::plot::{Panel, Plot, Series};
+use crate::row::{Row, threads};
 
 /// Time over keys, a panel for each number of threads, and memory over keys: a line for each engine, on the clock that
 /// serves it best. Uniform keys, every call admitted; or what there is.
@@ -15,9 +15,7 @@ pub fn plot(rows: &[Row]) -> Plot {
     let rows: Vec<_> = rows.iter().filter(timed).cloned().collect();
     let uniform: Vec<_> = rows.iter().filter(|row| row.pattern.as_deref() == Some("uniform")).cloned().collect();
     let rows = if uniform.is_empty() { rows } else { uniform };
-    let mut threads: Vec<_> = rows.iter().map(|row| row.threads).collect();
-    threads.sort_unstable();
-    threads.dedup();
+    let threads = threads(&rows);
     let x = Axis::named("keys", sizes(&rows).into_iter().map(|keys| (place(keys), power(keys))));
     let y = Axis::log("ns/op", rows.iter().map(|row| row.ns_per_op));
     let panel = |&threads: &usize| Panel {
@@ -63,7 +61,12 @@ fn lines(rows: &[Row], threads: usize, figure: impl Fn(&Row) -> f64) -> Vec<Seri
         let on_clock = own.iter().filter(|row| row.clock == *clock);
         let mut points: Vec<_> = on_clock.map(|row| (place(row.keys.unwrap_or_default()), figure(row))).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        lines.push(Series { label: row.engine.clone(), ink: ink(kind(row)), dashed: kind(row) == Kind::Floor, points });
+        lines.push(Series {
+            label: row.engine.clone(),
+            ink: kind(row).into(),
+            dashed: kind(row) == Kind::Floor,
+            points,
+        });
     }
     lines
 }
@@ -81,18 +84,10 @@ fn power(keys: u64) -> String {
     }
 }
 
-fn ink(kind: Kind) -> Ink {
-    match kind {
-        Kind::Ours => Ink::Ours,
-        Kind::Floor => Ink::Floor,
-        Kind::Baseline => Ink::Baseline,
-        Kind::Peer => Ink::Peer,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plot::Ink;
 
     fn row(engine: &str, clock: &str, keys: u64, ns_per_op: f64) -> Row {
         Row {

@@ -1,6 +1,7 @@
 //! The figures of `keyed` as tables.
 
 use super::ratios::COMPARISONS;
+use crate::plan::sorted;
 use crate::row::Row;
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use core::fmt::Write;
@@ -59,10 +60,7 @@ fn cases(rows: &[Row]) -> Vec<(&str, &str, usize)> {
 
 /// The numbers of keys in `rows`.
 pub fn sizes(rows: &[Row]) -> Vec<u64> {
-    let mut sizes: Vec<_> = rows.iter().filter_map(|row| row.keys).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    sizes
+    sorted(rows.iter().filter_map(|row| row.keys).collect())
 }
 
 fn styled(names: usize, head: Vec<String>) -> Table {

@@ -3,7 +3,7 @@
 use crate::contention::plot::lines;
 use crate::plot::axis::Axis;
 use crate::plot::{Panel, Plot};
-use crate::row::Row;
+use crate::row::{Row, threads};
 
 /// The share of calls that are slower, where a percentile is drawn, and its name.
 const QUANTILES: [(f64, &str); 5] = [(2.0, "50 %"), (10.0, "90 %"), (100.0, "99 %"), (1e3, "99.9 %"), (1e4, "99.99 %")];
@@ -13,9 +13,7 @@ const QUANTILES: [(f64, &str); 5] = [(2.0, "50 %"), (10.0, "90 %"), (100.0, "99 
 pub fn plot(rows: &[Row]) -> Plot {
     let load = rows.first().map_or("", |row| row.load.as_str());
     let shown: Vec<_> = rows.iter().filter(|row| row.load == load).cloned().collect();
-    let mut threads: Vec<_> = shown.iter().map(|row| row.threads).collect();
-    threads.sort_unstable();
-    threads.dedup();
+    let threads = threads(&shown);
     let y = Axis::log("ns", shown.iter().flat_map(|row| points(row).into_iter().map(|(_, ns)| ns)));
     let x = Axis::named("calls that take no longer", QUANTILES);
     let panels = threads.into_iter().map(|threads| {

@@ -3,6 +3,7 @@
 pub mod axis;
 pub mod labels;
 
+use crate::engine::Kind;
 use axis::Axis;
 use plotters::coord::Shift;
 use plotters::element::DashedPathElement;
@@ -47,6 +48,17 @@ impl Ink {
     fn colour(self) -> RGBColor {
         let hex = u32::from_str_radix(&self.colours()[0][1..], 16).expect("six hexadecimal digits").to_be_bytes();
         RGBColor(hex[1], hex[2], hex[3])
+    }
+}
+
+impl From<Kind> for Ink {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Ours => Self::Ours,
+            Kind::Floor => Self::Floor,
+            Kind::Baseline => Self::Baseline,
+            Kind::Peer => Self::Peer,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::build;
 use super::machine::Machine;
-use crate::markdown;
+use crate::markdown::BLOCKS;
 use crate::plan::cores;
 use crate::row::Row;
 
@@ -35,6 +35,7 @@ pub fn text(
     instructions: Option<&str>,
 ) -> String {
     let command = "cargo run --release -p tollgate-bench -- record";
+    let [(_, short, headline), blocks @ ..] = &BLOCKS;
     let mut parts = vec![
         format!(
             "# {}, {} cores\n\nMade by `{command}` at commit `{}`. [machine.txt](machine.txt) has the processor, the \
@@ -43,15 +44,9 @@ pub fn text(
             cores(),
             build::COMMIT
         ),
-        format!("## In short\n\n{}", markdown::headline(rows)),
+        format!("## {short}\n\n{}", headline(rows)),
     ];
-    for (name, title, block) in [
-        ("contention", "Threads that share one limiter", markdown::contention as markdown::Block),
-        ("latency", "Time of single calls", markdown::latency),
-        ("keyed", "Limits by key", crate::keyed::markdown::keyed),
-        ("writes", "Writes to shared memory", markdown::writes),
-        ("clock", "Clocks", markdown::clock),
-    ] {
+    for &(name, title, block) in blocks {
         if !rows.iter().any(|row| row.bench == name) {
             continue;
         }
@@ -90,6 +85,7 @@ mod tests {
             "boundary-attack",
             "(accuracy.svg)",
             "# Some CPU",
+            "## In short",
             "-- record`",
             "![Threads",
             "(contention.svg)",

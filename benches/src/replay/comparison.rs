@@ -125,8 +125,8 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
-    /// A comparison of these algorithms, with one quota for every key. A table of all keys has room for `capacity` of them
-    /// in debt.
+    /// A comparison of these algorithms, with one quota for every key. A table of all keys has room for `capacity` of
+    /// them in debt.
     ///
     /// # Errors
     ///
@@ -310,7 +310,8 @@ mod tests {
 
     #[test]
     fn both_kinds_of_difference() {
-        // Two at the start of a minute, one half a minute later: a token has come back by then, the log's window still holds both.
+        // Two at the start of a minute, one half a minute later: a token has come back by then, the log's window still
+        // holds both.
         let mut comparison = all(Quota::per(2, MINUTE));
         for second in [0, 0, 30] {
             comparison.arrive(0, 1, Nanos::from_secs(second));

@@ -120,7 +120,8 @@ pub(crate) enum Limiter {
     Keyed(Arc<Table>, usize),
 }
 
-/// The table of all keys, which are known by their numbers. Its hashes are the same on each run, so that a replay is, too.
+/// The table of all keys, which are known by their numbers. Its hashes are the same on each run, so that a replay is,
+/// too.
 pub(crate) type Table = KeyedLimiter<usize, BuildHasherDefault<DefaultHasher>, ManualClock>;
 
 /// A table for so many keys in debt at once.

@@ -1,8 +1,8 @@
 //! One line of a log read as an arrival: pure, and free of panics for any bytes.
 //!
-//! Two formats are known. CSV is `t_ms,key[,cost]` with an optional header; the Common Log Format (and the Combined, which adds to it) is
-//! `host ident user [day/month/year:hour:minute:second zone] "request" status bytes`. This file uses nothing else of the
-//! package, so that a fuzz target can include it as it is.
+//! Two formats are known. CSV is `t_ms,key[,cost]` with an optional header; the Common Log Format (and the Combined,
+//! which adds to it) is `host ident user [day/month/year:hour:minute:second zone] "request" status bytes`. This file
+//! uses nothing else of the package, so that a fuzz target can include it as it is.
 
 use core::fmt;
 use std::borrow::Cow;
@@ -138,7 +138,8 @@ impl Parser {
     ///
     /// # Errors
     ///
-    /// Says what is wrong with a line that is not an arrival, a header or blank. The next line can be read all the same.
+    /// Says what is wrong with a line that is not an arrival, a header or blank. The next line can be read all the
+    /// same.
     pub(crate) fn line<'a>(&mut self, bytes: &'a [u8]) -> Result<Line<'a>, Malformed> {
         let first = core::mem::replace(&mut self.at_first_line, false);
         let bytes = if first { bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes) } else { bytes };
@@ -293,8 +294,8 @@ impl<'a> Iterator for Fields<'a> {
 
 /// The bytes sent: what follows the quoted request and a status of three digits.
 ///
-/// Old servers wrote quotes inside a request as they came, so the closing one is the first that such a status follows; newer ones
-/// put a backslash before them.
+/// Old servers wrote quotes inside a request as they came, so the closing one is the first that such a status follows;
+/// newer ones put a backslash before them.
 fn bytes_sent(line: &[u8]) -> Option<&[u8]> {
     let mut rest = line.strip_prefix(b" \"")?;
     loop {

@@ -10,8 +10,9 @@ const EXACT: u64 = SLICES * 1_000_000;
 
 /// The most that came within any `window` nanoseconds, and when.
 ///
-/// Exact for windows of up to a minute. In longer ones instants are told apart to a 60,000th of the window, so that memory stays bounded
-/// however dense the stream; what is found is then never more than came, and exact too if the log's resolution is no finer than that.
+/// Exact for windows of up to a minute. In longer ones instants are told apart to a 60,000th of the window, so that
+/// memory stays bounded however dense the stream; what is found is then never more than came, and exact too if the
+/// log's resolution is no finer than that.
 #[derive(Clone, Debug)]
 pub(crate) struct Peak {
     recent: SlidingSum,
@@ -68,7 +69,8 @@ mod tests {
         assert_eq!(peak(60 * S, &[(1, 1), (60 * S, 1)]), (2, 60 * S));
     }
 
-    /// Two arrivals a whole window apart are never in one window, and two that are a little closer always are, whatever the grain.
+    /// Two arrivals a whole window apart are never in one window, and two that are a little closer always are, whatever
+    /// the grain.
     #[test]
     fn long_windows() {
         for window in [60 * S, 61 * S, 3_600 * S, 86_400 * S, 86_400 * S + 7] {

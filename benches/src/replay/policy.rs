@@ -56,8 +56,8 @@ impl Policy {
         Quota::try_new(self.limit, self.per, self.burst.unwrap_or(self.limit))
     }
 
-    /// The limiters to compare. Of `all`, those that cannot hold the limit are left out, with a word on standard error; one
-    /// asked for by name must hold it.
+    /// The limiters to compare. Of `all`, those that cannot hold the limit are left out, with a word on standard error;
+    /// one asked for by name must hold it.
     ///
     /// # Errors
     ///

@@ -11,7 +11,8 @@ use super::figures;
 /// How often a line is written where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
-/// A bar on a terminal; elsewhere a line every few seconds, so that a short run stays quiet and a long one is seen to live.
+/// A bar on a terminal; elsewhere a line every few seconds, so that a short run stays quiet and a long one is seen to
+/// live.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,

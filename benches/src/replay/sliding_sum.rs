@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 /// The exact sum of what was added within the last `window` nanoseconds, at any instant.
 ///
-/// An instant `t` is within the window that ends at `now` iff `now - window < t <= now`. A reading older than the newest one stored counts
-/// as that one. What came at one instant is kept as one entry, so that memory follows the number of different instants in
-/// a window: at most one a millisecond for a log that counts in milliseconds.
+/// An instant `t` is within the window that ends at `now` iff `now - window < t <= now`. A reading older than the
+/// newest one stored counts as that one. What came at one instant is kept as one entry, so that memory follows the
+/// number of different instants in a window: at most one a millisecond for a log that counts in milliseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct SlidingSum {
     window: u64,

@@ -2,8 +2,8 @@
 
 use tollgate::Nanos;
 
-/// A log's first arrival falls in the clock's first period; whole periods of the log's own time stay whole, so that windows of a minute
-/// begin when the log's minutes do.
+/// A log's first arrival falls in the clock's first period; whole periods of the log's own time stay whole, so that
+/// windows of a minute begin when the log's minutes do.
 #[derive(Clone, Debug)]
 pub(crate) struct Timebase {
     period: u64,

@@ -4,7 +4,7 @@ pub mod splice;
 
 use crate::markdown::BLOCKS;
 use crate::row::Row;
-use splice::{Marker, splice};
+use splice::splice;
 use std::path::{Path, PathBuf};
 
 /// The command line of `report`.
@@ -29,7 +29,7 @@ pub struct Options {
 pub fn command(options: &Options) -> Result<(), String> {
     let path = &options.readme;
     let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let fresh = splice(&text, |marker| block(marker, &options.results))?;
+    let fresh = splice(&text, |name| block(name, &options.results))?;
     if fresh == text {
         println!("{} is up to date", path.display());
         return Ok(());
@@ -47,23 +47,17 @@ pub fn command(options: &Options) -> Result<(), String> {
 }
 
 /// What belongs between the markers: a table and where it comes from; nothing as long as nothing is recorded.
-fn block(marker: &Marker, results: &Path) -> Result<String, String> {
-    let Some((_, block)) = BLOCKS.iter().find(|(name, _)| *name == marker.name) else {
-        let names: Vec<_> = BLOCKS.iter().map(|(name, _)| *name).collect();
-        return Err(format!("no table is called {}; there are: {}", marker.name, names.join(" ")));
+fn block(wanted: &str, results: &Path) -> Result<String, String> {
+    let Some((.., block)) = BLOCKS.iter().find(|(name, ..)| *name == wanted) else {
+        return Err(format!("no table is called {wanted}; there are: {}", BLOCKS.map(|(name, ..)| name).join(" ")));
     };
-    let Some(folder) = newest(results, marker.machine.as_deref())? else {
-        return match &marker.machine {
-            None => Ok(String::new()),
-            Some(machine) => Err(format!("nothing is recorded for {machine} in {}", results.display())),
-        };
-    };
+    let Some(folder) = newest(results)? else { return Ok(String::new()) };
     let rows = read(&results.join(&folder))?;
     Ok(format!("\n{}\nFrom [results/{folder}](results/{folder}).\n\n", block(&rows).trim_end().to_owned() + "\n"))
 }
 
-/// The folder with the latest date in its name, of that machine if one is given.
-fn newest(results: &Path, machine: Option<&str>) -> Result<Option<String>, String> {
+/// The folder with the latest date in its name.
+fn newest(results: &Path) -> Result<Option<String>, String> {
     let entries = match std::fs::read_dir(results) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -71,11 +65,7 @@ fn newest(results: &Path, machine: Option<&str>) -> Result<Option<String>, Strin
     };
     let folders = entries.filter_map(|entry| entry.ok().filter(|entry| entry.path().is_dir()));
     let names = folders.filter_map(|folder| folder.file_name().into_string().ok());
-    let of_machine = |name: &String| {
-        let slug = name.split_once('_').map(|(_, slug)| slug);
-        slug.is_some_and(|slug| machine.is_none_or(|machine| slug.split('.').next() == Some(machine)))
-    };
-    Ok(names.filter(of_machine).max_by_key(|name| order(name)))
+    Ok(names.filter(|name| name.contains('_')).max_by_key(|name| order(name)))
 }
 
 /// Folders sort by date, then by the number behind a second run of the same day (`2026-11-30_name.2`).
@@ -92,7 +82,7 @@ fn order(name: &str) -> (String, u32, String) {
 /// If there is none, or one cannot be read.
 pub fn read(folder: &Path) -> Result<Vec<Row>, String> {
     let mut rows = Vec::new();
-    let files = BLOCKS.map(|(name, _)| folder.join(name).with_extension("csv"));
+    let files = BLOCKS.map(|(name, ..)| folder.join(name).with_extension("csv"));
     for file in files.iter().filter(|file| file.exists()) {
         rows.extend(Row::read_all(file).map_err(|error| format!("{}: {error}", file.display()))?);
     }
@@ -172,16 +162,6 @@ mod tests {
         place.record("2026-01-31_box.2", 3.0);
         place.record("2026-01-31_box.10", 4.0);
         assert!(place.report(false).unwrap().contains("2026-01-31_box.10"));
-    }
-
-    #[test]
-    fn a_marker_can_ask_for_a_machine() {
-        let of_machine = README.replace("begin clock", "begin clock zoo");
-        let place = Place::new("machine", &of_machine);
-        place.record("2026-01-31_box", 1.0);
-        assert!(place.report(false).unwrap_err().contains("zoo"));
-        place.record("2025-12-31_zoo", 2.0);
-        assert!(place.report(false).unwrap().contains("results/2025-12-31_zoo"));
     }
 
     #[test]

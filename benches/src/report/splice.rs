@@ -1,22 +1,13 @@
 //! Generated blocks in a text that is otherwise written by hand.
 
-/// What a begin marker asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Marker {
-    /// The block.
-    pub name: String,
-    /// The machine it is to come from; any if it does not say.
-    pub machine: Option<String>,
-}
-
 const BEGIN: &str = "<!-- tollgate-bench:begin ";
 const END: &str = "<!-- tollgate-bench:end ";
 const CLOSE: &str = " -->";
 
-/// The text with what stands between each pair of markers exchanged for what `block` gives.
+/// The text with what stands between each pair of markers exchanged for what `block` gives for its name.
 ///
 /// ```text
-/// <!-- tollgate-bench:begin NAME -->            or: begin NAME MACHINE
+/// <!-- tollgate-bench:begin NAME -->
 /// ... generated ...
 /// <!-- tollgate-bench:end NAME -->
 /// ```
@@ -24,23 +15,23 @@ const CLOSE: &str = " -->";
 /// # Errors
 ///
 /// If a marker has no partner, or `block` fails.
-pub fn splice(text: &str, block: impl Fn(&Marker) -> Result<String, String>) -> Result<String, String> {
+pub fn splice(text: &str, block: impl Fn(&str) -> Result<String, String>) -> Result<String, String> {
     let mut fresh = String::new();
     let mut rest = text;
     while let Some(begin) = rest.find(BEGIN) {
         let (before, at) = rest.split_at(begin);
         reject_end(before)?;
         let line_end = at.find('\n').ok_or("a begin marker on the last line")?;
-        let marker = marker(at[BEGIN.len()..line_end].trim_end())?;
-        let end_marker = format!("{END}{}{CLOSE}", marker.name);
+        let name = name(at[BEGIN.len()..line_end].trim_end())?;
+        let end_marker = format!("{END}{name}{CLOSE}");
         let body = &at[line_end + 1..];
-        let end = body.find(&end_marker).ok_or_else(|| format!("no end marker for {}", marker.name))?;
+        let end = body.find(&end_marker).ok_or_else(|| format!("no end marker for {name}"))?;
         if body[..end].contains(BEGIN) {
-            return Err(format!("a block begins inside {}", marker.name));
+            return Err(format!("a block begins inside {name}"));
         }
         fresh += before;
         fresh += &at[..=line_end];
-        fresh += &block(&marker)?;
+        fresh += &block(name)?;
         fresh += &end_marker;
         rest = &body[end + end_marker.len()..];
     }
@@ -48,13 +39,14 @@ pub fn splice(text: &str, block: impl Fn(&Marker) -> Result<String, String>) -> 
     Ok(fresh + rest)
 }
 
-fn marker(inside: &str) -> Result<Marker, String> {
+/// The name in what follows the beginning of a begin marker.
+fn name(inside: &str) -> Result<&str, String> {
     let words =
         inside.strip_suffix(CLOSE.trim_start()).ok_or_else(|| format!("a begin marker without an end: {inside}"))?;
-    let mut words = words.split_whitespace().map(String::from);
-    match (words.next(), words.next(), words.next()) {
-        (Some(name), machine, None) => Ok(Marker { name, machine }),
-        _ => Err(format!("a begin marker has a name and at most a machine: {inside}")),
+    let mut words = words.split_whitespace();
+    match (words.next(), words.next()) {
+        (Some(name), None) => Ok(name),
+        _ => Err(format!("a begin marker has one name: {inside}")),
     }
 }
 
@@ -72,16 +64,16 @@ mod tests {
     use super::*;
 
     #[allow(clippy::unnecessary_wraps)] // as `splice` wants it
-    fn echo(marker: &Marker) -> Result<String, String> {
-        Ok(format!("[{} {}]\n", marker.name, marker.machine.as_deref().unwrap_or("any")))
+    fn echo(name: &str) -> Result<String, String> {
+        Ok(format!("[{name}]\n"))
     }
 
     #[test]
     fn only_what_is_between_markers_changes() {
         let text = "a\n<!-- tollgate-bench:begin x -->\nold\nold\n<!-- tollgate-bench:end x -->\nb\n\
-                    <!-- tollgate-bench:begin y box -->\n<!-- tollgate-bench:end y -->\nc";
-        let fresh = "a\n<!-- tollgate-bench:begin x -->\n[x any]\n<!-- tollgate-bench:end x -->\nb\n\
-                     <!-- tollgate-bench:begin y box -->\n[y box]\n<!-- tollgate-bench:end y -->\nc";
+                    <!-- tollgate-bench:begin y -->\n<!-- tollgate-bench:end y -->\nc";
+        let fresh = "a\n<!-- tollgate-bench:begin x -->\n[x]\n<!-- tollgate-bench:end x -->\nb\n\
+                     <!-- tollgate-bench:begin y -->\n[y]\n<!-- tollgate-bench:end y -->\nc";
         assert_eq!(splice(text, echo).as_deref(), Ok(fresh));
         assert_eq!(splice(fresh, echo).as_deref(), Ok(fresh), "a second time changes nothing");
         assert_eq!(splice("no markers\n", echo).as_deref(), Ok("no markers\n"));
@@ -95,7 +87,7 @@ mod tests {
             "<!-- tollgate-bench:end x -->\n",
             "<!-- tollgate-bench:begin x -->\n<!-- tollgate-bench:end y -->\n",
             "<!-- tollgate-bench:begin x -->\n<!-- tollgate-bench:begin y -->\n<!-- tollgate-bench:end x -->\n",
-            "<!-- tollgate-bench:begin x y z -->\n<!-- tollgate-bench:end x -->\n",
+            "<!-- tollgate-bench:begin x y -->\n<!-- tollgate-bench:end x -->\n",
             "<!-- tollgate-bench:begin x\n<!-- tollgate-bench:end x -->\n",
         ] {
             assert!(splice(text, echo).is_err(), "{text}");

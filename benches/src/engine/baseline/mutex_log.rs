@@ -1,7 +1,7 @@
 //! A baseline: the sliding window log of the tutorials, a queue of instants under a standard mutex.
 
+use crate::engine::ours::sliding_log::SlidingLog;
 use crate::engine::{Engine, Kind, Shared, version};
-use crate::load::windows;
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -21,6 +21,7 @@ impl Engine for MutexLog {
     const VERSION: &'static str = version::STD;
     const CLOCK: &'static str = "std";
     const KIND: Kind = Kind::Baseline;
+    const WINDOWED: bool = true;
     type Caller<'a> = &'a Self;
 
     /// With room for all instants from the start, which is more than the tutorials do.
@@ -33,14 +34,9 @@ impl Engine for MutexLog {
         self
     }
 
-    /// The limit in each span of one period, of which the time is made.
-    fn bound(quota: Quota, elapsed: Duration) -> u64 {
-        quota.tokens() * windows(quota, elapsed)
-    }
-
     /// As for the lock-free log, so that both make the same calls.
     fn supply(quota: Quota) -> u64 {
-        quota.tokens()
+        SlidingLog::supply(quota)
     }
 }
 

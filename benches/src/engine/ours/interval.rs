@@ -1,8 +1,6 @@
 //! `interval`: a bucket that is filled at every tick.
 
 use crate::engine::{Engine, Kind, Shared, version};
-use crate::load::windows;
-use core::time::Duration;
 use tollgate::Quota;
 
 /// The interval bucket: the fixed window, asked for what there is, as its users do.
@@ -14,6 +12,7 @@ impl Engine for Interval {
     const VERSION: &'static str = version::TOLLGATE;
     const CLOCK: &'static str = "quanta";
     const KIND: Kind = Kind::Ours;
+    const WINDOWED: bool = true;
     type Caller<'a> = &'a Self;
 
     fn build(quota: Quota) -> Self {
@@ -22,11 +21,6 @@ impl Engine for Interval {
 
     fn caller(&self) -> &Self {
         self
-    }
-
-    /// The limit in each window of the clock, however many of them the time touches.
-    fn bound(quota: Quota, elapsed: Duration) -> u64 {
-        quota.tokens() * windows(quota, elapsed)
     }
 
     /// Each window brings the whole limit anew, faster than one word can be changed.

@@ -1,7 +1,7 @@
 //! `sliding-counter`: two windows, the earlier one weighted.
 
 use crate::engine::{Engine, Kind, Shared, version};
-use crate::load::{Load, windows};
+use crate::load::Load;
 use core::time::Duration;
 use tollgate::Quota;
 
@@ -14,6 +14,7 @@ impl Engine for SlidingCounter {
     const VERSION: &'static str = version::TOLLGATE;
     const CLOCK: &'static str = "quanta";
     const KIND: Kind = Kind::Ours;
+    const WINDOWED: bool = true;
     type Caller<'a> = &'a Self;
 
     /// Its word holds two counts: the smaller the limit, the shorter the window may be. Under an admit load it gets a
@@ -32,11 +33,6 @@ impl Engine for SlidingCounter {
 
     fn caller(&self) -> &Self {
         self
-    }
-
-    /// The limit in each window of the clock, however many of them the time touches.
-    fn bound(quota: Quota, elapsed: Duration) -> u64 {
-        quota.tokens() * windows(quota, elapsed)
     }
 }
 

@@ -1,8 +1,6 @@
 //! `sliding-log`: a ring of instants, one for each unit of the limit.
 
 use crate::engine::{Engine, Kind, Shared, version};
-use crate::load::windows;
-use core::time::Duration;
 use tollgate::{Quota, SlidingWindowLog};
 
 /// The sliding window log.
@@ -14,6 +12,7 @@ impl Engine for SlidingLog {
     const VERSION: &'static str = version::TOLLGATE;
     const CLOCK: &'static str = "quanta";
     const KIND: Kind = Kind::Ours;
+    const WINDOWED: bool = true;
     type Caller<'a> = &'a Self;
 
     fn build(quota: Quota) -> Self {
@@ -22,11 +21,6 @@ impl Engine for SlidingLog {
 
     fn caller(&self) -> &Self {
         self
-    }
-
-    /// The limit in each span of one period, of which the time is made.
-    fn bound(quota: Quota, elapsed: Duration) -> u64 {
-        quota.tokens() * windows(quota, elapsed)
     }
 
     /// A thread that was without a core may come with a reading that is older than the ring: once round, and no more,
