@@ -33,6 +33,7 @@ pub const PROBES: &[Probe] = &[
     },
     Probe { name: "handle-deny", run: || handle_deny(&empty().handle()) },
     Probe { name: "keyed-admit", run: || keyed_admit(&KeyedLimiter::new(WIDE, 1_000)) },
+    Probe { name: "keyed-deny", run: || keyed_deny(&indebted()) },
 ];
 
 /// Never used up by a probe.
@@ -67,6 +68,13 @@ fn empty() -> ShardedTokenBucket<ManualClock> {
     bucket
 }
 
+/// With a key that has spent its token.
+fn indebted() -> KeyedLimiter<u64> {
+    let limiter = KeyedLimiter::new(NARROW, 1_000);
+    assert!(limiter.try_acquire_n_at(&7, 1, NOW).is_ok());
+    limiter
+}
+
 /// A function with a name of its own that makes [`CALLS`] calls and checks every answer.
 macro_rules! probe {
     ($name:ident, $limiter:ty, $call:expr) => {
@@ -95,6 +103,9 @@ probe!(handle_admit, Handle<'_, ManualClock>, |handle| black_box(handle).try_acq
 probe!(keyed_admit, KeyedLimiter<u64>, |keys| keys
     .try_acquire_n_at(&black_box(7), black_box(1), black_box(NOW))
     .is_ok());
+probe!(keyed_deny, KeyedLimiter<u64>, |keys| keys
+    .try_acquire_n_at(&black_box(7), black_box(1), black_box(NOW))
+    .is_err());
 
 #[cfg(test)]
 mod tests {
