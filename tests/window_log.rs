@@ -101,9 +101,9 @@ proptest! {
     }
 }
 
-/// W1: a long recorded run, every span of it.
+/// A long recorded run, every span of it.
 #[test]
-fn w1_no_span_of_a_long_run_holds_more_than_the_limit() {
+fn no_span_of_a_long_run_holds_more_than_the_limit() {
     let (log, clock) = log(37, Duration::from_micros(1));
     let (mut readings, mut seed) = (Vec::new(), 1_u64);
     for _ in 0..100_000 {
@@ -116,9 +116,9 @@ fn w1_no_span_of_a_long_run_holds_more_than_the_limit() {
     assert_eq!(fullest_span(&readings, 1_000), 37, "reached, and not exceeded");
 }
 
-/// W3: what gives a fixed window 200 gives the log 100.
+/// What gives a fixed window 200 gives the log 100.
 #[test]
-fn w3_the_boundary_attack() {
+fn the_boundary_attack() {
     let (log, clock) = log(100, Duration::from_secs(1));
     let fixed = FixedWindow::with_clock(Quota::per_second(100), clock.clone());
     let (mut by_log, mut by_fixed, mut readings) = (0, 0, Vec::new());
@@ -137,9 +137,9 @@ fn w3_the_boundary_attack() {
     assert_eq!(log.available(), 10, "the first ten are a second old");
 }
 
-/// W5: five per 30 s, arrivals as they come.
+/// Five per 30 s, arrivals as they come.
 #[test]
-fn w5_the_worked_example() {
+fn the_worked_example() {
     let (log, clock) = log(5, Duration::from_secs(30));
     let admitted = [(0, 1), (5, 2), (15, 2), (25, 1), (35, 1), (40, 3)].map(|(second, arrivals)| {
         clock.set(Nanos::from_secs(second));
@@ -149,9 +149,9 @@ fn w5_the_worked_example() {
     assert_eq!(admitted, [1, 2, 2, 0, 1, 2]);
 }
 
-/// W7: five in the first second of a window; at 33 s they are past, whatever a counter would say.
+/// Five in the first second of a window; at 33 s they are past, whatever a counter would say.
 #[test]
-fn w7_what_came_early_is_past_early() {
+fn what_came_early_is_past_early() {
     let (log, clock) = log(5, Duration::from_secs(30));
     let counter = tollgate::SlidingWindowCounter::with_clock(Quota::per(5, Duration::from_secs(30)), clock.clone());
     for tenth in 0..5 {
