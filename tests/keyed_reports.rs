@@ -1,42 +1,11 @@
 //! Faults that users of other rate limiters have met with many keys.
 
-use core::cell::Cell;
+mod allocator;
+
 use core::net::IpAddr;
 use core::time::Duration;
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::hash::{BuildHasherDefault, DefaultHasher};
 use tollgate::{ClientKey, Clock, Denied, KeyedLimiter, ManualClock, Nanos, Quota};
-
-/// Counts what the running thread allocates.
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: every call goes to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: as promised to this function.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as promised to this function.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// How many allocations `run` makes.
-fn allocations(run: impl FnOnce()) -> u64 {
-    let before = ALLOCATIONS.get();
-    run();
-    ALLOCATIONS.get() - before
-}
 
 /// Ten million keys seen once each go through a table for a hundred thousand, at a rate at which half that many are in
 /// debt at any time. All are admitted; nothing is allocated.
@@ -50,7 +19,7 @@ fn keys_seen_once_take_no_memory() {
         KeyedLimiter::<u64, _, _>::with_hasher_and_clock(Quota::per_second(1), 100_000, hasher, clock.clone());
     let bytes = limiter.bytes();
     let mut admitted = 0;
-    let allocated = allocations(|| {
+    let allocated = allocator::calls(|| {
         for key in 0..keys {
             clock.advance(Duration::from_micros(20));
             admitted += u64::from(limiter.try_acquire(&key).is_ok());
