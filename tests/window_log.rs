@@ -111,10 +111,9 @@ proptest! {
 fn no_span_of_a_long_run_holds_more_than_the_limit() {
     const PERIOD: Duration = Duration::from_micros(1);
     let (log, clock) = log(37, PERIOD);
-    let (mut run, mut seed) = (Vec::new(), 1_u64);
+    let (mut run, mut random) = (Vec::new(), fastrand::Rng::with_seed(1));
     for _ in 0..100_000 {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let (step, cost) = ((seed >> 33) % 60, 1 + (seed >> 40) % 5);
+        let (step, cost) = (random.u64(..60), random.u64(1..=5));
         clock.advance(Duration::from_nanos(step));
         if log.try_acquire_n(cost).is_ok() {
             run.push(Admission::new(cost, clock.now()));
