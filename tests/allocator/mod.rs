@@ -43,9 +43,9 @@ pub(crate) fn calls(work: impl FnOnce()) -> u64 {
     CALLS.get() - before
 }
 
-/// What `make` makes, and by how many bytes this thread holds more after it than before.
+/// What `make` returns, and by how many bytes this thread holds more after it than before.
 pub(crate) fn bytes<T>(make: impl FnOnce() -> T) -> (T, usize) {
     let before = BYTES.get();
-    let made = make();
-    (made, BYTES.get().wrapping_sub(before))
+    let value = make();
+    (value, BYTES.get().wrapping_sub(before))
 }
