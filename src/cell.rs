@@ -159,13 +159,10 @@ mod tests {
                 .map(|seed| {
                     let cell = &cell;
                     scope.spawn(move || {
-                        let mut random = seed;
+                        let mut random = fastrand::Rng::with_seed(seed);
                         let (mut admitted, mut writes) = (0, 0);
                         for _ in 0..LIMIT {
-                            random ^= random << 13;
-                            random ^= random >> 7;
-                            random ^= random << 17;
-                            fail_weak(random);
+                            fail_weak(random.u64(..));
                             let (outcome, written) = counting_writes(|| cell.update(below(LIMIT)));
                             admitted += u64::from(outcome.is_ok());
                             writes += u64::from(written);

@@ -1,11 +1,9 @@
 //! What a limiter takes: bytes, a line of cache, no allocation, no lock. And where it can stand.
 
+mod allocator;
 mod subject;
 
-use core::alloc::{GlobalAlloc, Layout};
-use core::cell::Cell;
 use core::time::Duration;
-use std::alloc::System;
 use std::sync::Arc;
 use subject::Kind;
 use tollgate::{
@@ -14,41 +12,11 @@ use tollgate::{
     Status, TokenBucket,
 };
 
-/// The system's allocator, counting each thread's calls.
-struct Counting;
-
-thread_local! {
-    static CALLS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: every call goes to the system's allocator with the arguments it came with.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        CALLS.set(CALLS.get() + 1);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        CALLS.set(CALLS.get() + 1);
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// How often `work` allocates or frees on this thread.
-fn allocations(work: impl FnOnce()) -> u64 {
-    let before = CALLS.get();
-    work();
-    CALLS.get() - before
-}
-
 #[test]
 fn the_counting_allocator_counts() {
-    assert_eq!(allocations(|| drop(core::hint::black_box(Box::new(1)))), 2);
+    assert_eq!(allocator::calls(|| drop(core::hint::black_box(Box::new(1)))), 2);
+    let (boxed, bytes) = allocator::bytes(|| core::hint::black_box(Box::new([0_u8; 100])));
+    assert_eq!((bytes, allocator::bytes(|| drop(boxed)).1), (100, 100_usize.wrapping_neg()));
 }
 
 #[test]
@@ -59,7 +27,7 @@ fn nothing_allocates_but_the_construction_of_what_is_shared() {
         {
             let clock = ManualClock::new();
             let limiter = kind.limiter(quota, &clock).unwrap();
-            let calls = allocations(|| {
+            let calls = allocator::calls(|| {
                 for turn in 0..2_000 {
                     clock.set(Nanos(turn * turn * 1_000 % 1_000_003));
                     if let Err(denied) = limiter.try_acquire_n(turn % 1_100) {
@@ -81,15 +49,43 @@ fn a_limiter_on_a_real_clock_does_not_allocate() {
     static BUCKET: TokenBucket = TokenBucket::new(Quota::per_second(1_000));
     // The first reading in a process sets the clock up.
     let _ = BUCKET.try_acquire();
-    let calls = allocations(|| {
+    let calls = allocator::calls(|| {
         for _ in 0..10_000 {
             let _ = BUCKET.try_acquire();
         }
     });
     assert_eq!(calls, 0);
     // Nor does making another one.
-    let made = allocations(|| assert!(TokenBucket::new(Quota::per_second(1)).try_acquire().is_ok()));
+    let made = allocator::calls(|| assert!(TokenBucket::new(Quota::per_second(1)).try_acquire().is_ok()));
     assert_eq!(made, 0);
+}
+
+/// A log allocates 8 bytes for each unit and a fixed part, and nothing after construction.
+#[test]
+fn a_log_is_eight_bytes_for_each_unit() {
+    // What every log needs, whatever its limit: 64 records of 16 bytes and a word that says which are held.
+    const FIXED: usize = 64 * 16 + 8;
+    let clock = ManualClock::new();
+    for limit in [1, 2, 5, 1_000, 1_000_000] {
+        let quota = Quota::per(limit, Duration::from_secs(1));
+        let (log, bytes) = allocator::bytes(|| SlidingWindowLog::with_clock(quota, clock.clone()));
+        assert_eq!(bytes, 8 * usize::try_from(limit).unwrap() + FIXED, "limit {limit}");
+        assert!(size_of_val(&log) <= 128);
+        let calls = allocator::calls(|| {
+            for _ in 0..3 {
+                assert!(log.try_acquire().is_ok());
+                let left = log.available();
+                assert!(left == 0 || log.try_acquire_n(left).is_ok());
+                assert_eq!(log.try_acquire_up_to(limit), 0);
+                assert!(log.try_acquire().unwrap_err().retry_after().is_some());
+                assert_eq!(log.status().remaining, 0);
+                clock.advance(Duration::from_secs(1));
+                assert_eq!(log.try_acquire_up_to(limit), limit);
+                clock.advance(Duration::from_secs(1));
+            }
+        });
+        assert_eq!(calls, 0, "limit {limit}");
+    }
 }
 
 /// A line of cache of 64 bytes, and no two limiters on the same line.

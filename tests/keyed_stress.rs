@@ -134,16 +134,13 @@ fn slots_change_hands_and_no_bound_is_broken() {
                 let (limiter, clock) = (&limiter, clock.clone());
                 scope.spawn(move || {
                     let mut log = Vec::new();
-                    let mut random = thread + 1;
+                    let mut random = fastrand::Rng::with_seed(thread);
                     for turn in 0..turns(1_000_000) {
-                        random ^= random << 13;
-                        random ^= random >> 7;
-                        random ^= random << 17;
                         if turn % 4 == 0 {
-                            clock.advance(Duration::from_nanos(random % 20));
+                            clock.advance(Duration::from_nanos(random.u64(..20)));
                         }
-                        let (key, n) = (random % KEYS, 1 + (random >> 20) % 4);
-                        let now = Nanos(clock.now().0 - if thread < 2 { random >> 40 & 255 } else { 0 });
+                        let (key, n) = (random.u64(..KEYS), random.u64(1..=4));
+                        let now = Nanos(clock.now().0 - if thread < 2 { random.u64(..256) } else { 0 });
                         if turn % 16 == 7 {
                             limiter.forget_at(&key, now);
                         } else if limiter.try_acquire_n_at(&key, n, now).is_ok() {

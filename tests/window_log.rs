@@ -1,13 +1,14 @@
 //! The sliding window log against an exact log, by worked examples, and on real threads.
 
-mod window_log_model;
-
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use proptest::prelude::*;
 use std::sync::Barrier;
-use tollgate::{Denied, FixedWindow, ManualClock, Nanos, Quota, QuotaError, RateLimit, SlidingWindowLog, Status};
-use window_log_model::{Exact, fullest_span};
+use tollgate::testing::reference::{Model, SlidingWindowLog as Exact};
+use tollgate::testing::trace::{Admission, first_overfull_span};
+use tollgate::{
+    Clock, Denied, FixedWindow, ManualClock, Nanos, Quota, QuotaError, RateLimit, SlidingWindowLog, Status,
+};
 
 fn log(limit: u64, period: Duration) -> (SlidingWindowLog<ManualClock>, ManualClock) {
     let clock = ManualClock::new();
@@ -33,6 +34,11 @@ fn calls(limit: u64) -> impl Strategy<Value = Vec<(Call, i64)>> {
     prop::collection::vec((call, step), 1..120)
 }
 
+/// How long after `now` the exact log has room for `n`, which is at most the limit.
+fn wait(exact: &Exact, n: u64, now: Nanos) -> Duration {
+    exact.earliest(n, now).expect("all is free in the end").saturating_since(now)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
 
@@ -40,13 +46,13 @@ proptest! {
     /// period holds more than the limit.
     #[test]
     fn it_is_the_exact_log((limit, calls) in (1..12_u64).prop_flat_map(|limit| (Just(limit), calls(limit)))) {
-        const PERIOD: u64 = 20;
-        let (log, clock) = log(limit, Duration::from_nanos(PERIOD));
-        let mut exact = Exact::new(limit, PERIOD);
-        let (mut now, mut readings) = (0_u64, Vec::new());
+        const PERIOD: Duration = Duration::from_nanos(20);
+        let (log, clock) = log(limit, PERIOD);
+        let mut exact = Exact::new(log.quota());
+        let (mut now, mut run) = (Nanos::ZERO, Vec::new());
         for (call, step) in calls {
-            now = now.saturating_add_signed(step);
-            clock.set(Nanos(now));
+            now = Nanos(now.0.saturating_add_signed(step));
+            clock.set(now);
             let taken = match call {
                 Call::Take(n) if n > limit => {
                     prop_assert_eq!(log.try_acquire_n(n), Err(Denied::ExceedsBurst { cost: n, max_cost: limit }));
@@ -55,32 +61,31 @@ proptest! {
                 Call::Take(n) => match log.try_acquire_n(n) {
                     Ok(()) => n,
                     Err(denied) => {
-                        let due = exact.earliest(n, now);
-                        prop_assert!(due > now);
-                        prop_assert_eq!(denied.retry_after(), Some(Duration::from_nanos(due - now)));
+                        let wait = wait(&exact, n, now);
+                        prop_assert!(wait > Duration::ZERO);
+                        prop_assert_eq!(denied.retry_after(), Some(wait));
                         0
                     }
                 },
                 Call::UpTo(n) => {
                     let taken = log.try_acquire_up_to(n);
-                    prop_assert_eq!(taken, n.min(exact.room(now)));
+                    prop_assert_eq!(taken, n.min(exact.available(now)));
                     taken
                 }
                 Call::Look => 0,
             };
-            prop_assert!(taken <= exact.room(now));
-            exact.push(taken, now);
-            readings.extend((0..taken).map(|_| now));
-            let (retry, reset) = (exact.earliest(1, now) - now, exact.earliest(limit, now) - now);
+            prop_assert!(exact.charge(taken, now).is_zero());
+            run.push(Admission::new(taken, now));
+            let remaining = exact.available(now);
             prop_assert_eq!(log.status(), Status {
                 limit,
-                remaining: exact.room(now),
-                retry_after: Some(Duration::from_nanos(retry)),
-                reset_after: Duration::from_nanos(reset),
+                remaining,
+                retry_after: Some(wait(&exact, 1, now)),
+                reset_after: wait(&exact, limit, now),
             });
-            prop_assert_eq!(log.available(), exact.room(now));
+            prop_assert_eq!(log.available(), remaining);
         }
-        prop_assert!(fullest_span(&readings, PERIOD) <= limit);
+        prop_assert!(first_overfull_span(&run, PERIOD, limit).is_none());
     }
 
     /// A denied call is denied until a nanosecond before its hint, and admitted at it.
@@ -101,45 +106,49 @@ proptest! {
     }
 }
 
-/// W1: a long recorded run, every span of it.
+/// A long recorded run, every span of it.
 #[test]
-fn w1_no_span_of_a_long_run_holds_more_than_the_limit() {
-    let (log, clock) = log(37, Duration::from_micros(1));
-    let (mut readings, mut seed) = (Vec::new(), 1_u64);
+fn no_span_of_a_long_run_holds_more_than_the_limit() {
+    const PERIOD: Duration = Duration::from_micros(1);
+    let (log, clock) = log(37, PERIOD);
+    let (mut run, mut random) = (Vec::new(), fastrand::Rng::with_seed(1));
     for _ in 0..100_000 {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let (step, cost) = ((seed >> 33) % 60, 1 + (seed >> 40) % 5);
+        let (step, cost) = (random.u64(..60), random.u64(1..=5));
         clock.advance(Duration::from_nanos(step));
-        let (cost, now) = (log.try_acquire_n(cost).map_or(0, |()| cost), tollgate::Clock::now(&clock));
-        readings.extend((0..cost).map(|_| now.0));
+        if log.try_acquire_n(cost).is_ok() {
+            run.push(Admission::new(cost, clock.now()));
+        }
     }
-    assert_eq!(fullest_span(&readings, 1_000), 37, "reached, and not exceeded");
+    assert!(first_overfull_span(&run, PERIOD, 37).is_none(), "not exceeded");
+    assert!(first_overfull_span(&run, PERIOD, 36).is_some(), "but reached");
 }
 
-/// W3: what gives a fixed window 200 gives the log 100.
+/// What gives a fixed window 200 gives the log 100.
 #[test]
-fn w3_the_boundary_attack() {
-    let (log, clock) = log(100, Duration::from_secs(1));
+fn the_boundary_attack() {
+    const SECOND: Duration = Duration::from_secs(1);
+    let (log, clock) = log(100, SECOND);
     let fixed = FixedWindow::with_clock(Quota::per_second(100), clock.clone());
-    let (mut by_log, mut by_fixed, mut readings) = (0, 0, Vec::new());
+    let (mut by_log, mut by_fixed, mut run) = (0, 0, Vec::new());
     for millis in 990..1_010 {
         clock.set(Nanos::from_millis(millis));
         by_fixed += fixed.try_acquire_up_to(10);
         let taken = log.try_acquire_up_to(10);
         by_log += taken;
-        readings.extend((0..taken).map(|_| millis));
+        run.push(Admission::new(taken, clock.now()));
     }
     assert_eq!((by_fixed, by_log), (200, 100));
-    assert_eq!(fullest_span(&readings, 1_000), 100);
+    assert!(first_overfull_span(&run, SECOND, 100).is_none());
+    assert!(first_overfull_span(&run, SECOND, 99).is_some());
     clock.set(Nanos(1_990_000_000 - 1));
     assert_eq!(log.available(), 0);
     clock.set(Nanos(1_990_000_000));
     assert_eq!(log.available(), 10, "the first ten are a second old");
 }
 
-/// W5: five per 30 s, arrivals as they come.
+/// Five per 30 s, arrivals as they come.
 #[test]
-fn w5_the_worked_example() {
+fn the_worked_example() {
     let (log, clock) = log(5, Duration::from_secs(30));
     let admitted = [(0, 1), (5, 2), (15, 2), (25, 1), (35, 1), (40, 3)].map(|(second, arrivals)| {
         clock.set(Nanos::from_secs(second));
@@ -149,9 +158,9 @@ fn w5_the_worked_example() {
     assert_eq!(admitted, [1, 2, 2, 0, 1, 2]);
 }
 
-/// W7: five in the first second of a window; at 33 s they are past, whatever a counter would say.
+/// Five in the first second of a window; at 33 s they are past, whatever a counter would say.
 #[test]
-fn w7_what_came_early_is_past_early() {
+fn what_came_early_is_past_early() {
     let (log, clock) = log(5, Duration::from_secs(30));
     let counter = tollgate::SlidingWindowCounter::with_clock(Quota::per(5, Duration::from_secs(30)), clock.clone());
     for tenth in 0..5 {
@@ -324,31 +333,32 @@ fn exact_counts_on_real_threads() {
 #[test]
 fn no_span_of_a_concurrent_run_holds_more_than_the_limit() {
     const CALLS: u64 = if cfg!(miri) { 100 } else { 40_000 };
+    const PERIOD: Duration = Duration::from_nanos(50);
     for limit in [1, 2, 3, 8] {
-        let (log, _) = log(limit, Duration::from_nanos(50));
+        let (log, _) = log(limit, PERIOD);
         let now = AtomicU64::new(0);
-        let mut readings: Vec<u64> = std::thread::scope(|scope| {
+        let run: Vec<Admission> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..4)
                 .map(|thread| {
                     let (log, now) = (&log, &now);
                     scope.spawn(move || {
-                        let mut readings = Vec::new();
+                        let mut run = Vec::new();
                         for call in 0..CALLS {
                             let lag = if thread == 0 { call % 70 } else { 0 };
                             let at = now.fetch_add(call % 7, Ordering::Relaxed).saturating_sub(lag);
                             let cost = 1 + (call + thread) % limit.min(3);
                             if log.try_acquire_n_at(cost, Nanos(at)).is_ok() {
-                                readings.extend((0..cost).map(|_| at));
+                                run.push(Admission::new(cost, Nanos(at)));
                             }
                         }
-                        readings
+                        run
                     })
                 })
                 .collect();
             threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
         });
-        readings.sort_unstable();
-        assert!(readings.len() as u64 >= CALLS * 4 / 50, "the clock went on, and calls passed");
-        assert!(fullest_span(&readings, 50) <= limit, "limit {limit}");
+        let passed: u64 = run.iter().map(|admission| admission.cost).sum();
+        assert!(passed >= CALLS * 4 / 50, "the clock went on, and calls passed");
+        assert!(first_overfull_span(&run, PERIOD, limit).is_none(), "limit {limit}");
     }
 }

@@ -1,5 +1,5 @@
-//! Bursts and windows: field reports of users of other limiters, each restated as a kind, and the bound of each algorithm
-//! over all windows of a recorded run. The name of each test begins with the report's id.
+//! Bursts and windows: faults that users of other limiters have reported, each restated as a kind, and the bound of each
+//! algorithm over all windows of a recorded run.
 
 mod subject;
 
@@ -50,7 +50,7 @@ proptest! {
     })]
 
     #[test]
-    fn w1_every_window_of_a_run_keeps_the_documented_bound(
+    fn every_window_of_a_run_keeps_the_documented_bound(
         limit in 1_u64..60, period in prop_oneof![1_000_u64..2_000, Just(1_000_000_000)], burst in 1_u64..60,
         arrivals in arrivals(),
     ) {
@@ -71,7 +71,7 @@ proptest! {
 
     /// Threads that sample the clock and commit in any order: buckets and the log are strict on what was sampled.
     #[test]
-    fn w1_every_window_of_readings_keeps_the_bound_whatever_order_they_come_in(
+    fn every_window_of_readings_keeps_the_bound_whatever_order_they_come_in(
         limit in 1_u64..60, period in prop_oneof![1_000_u64..2_000, Just(1_000_000_000)], burst in 1_u64..60,
         arrivals in prop::collection::vec((0_u64..200, 0_u64..6), 1..300),
     ) {
@@ -113,7 +113,7 @@ fn around_a_boundary(kind: Kind, quota: Quota, later: Duration) -> u64 {
 }
 
 #[test]
-fn w2_twice_the_limit_passes_around_the_boundary_of_a_fixed_window() {
+fn twice_the_limit_passes_around_the_boundary_of_a_fixed_window() {
     for quota in boundaries() {
         let passed = around_a_boundary(Kind::FixedWindow, quota, Duration::from_nanos(1));
         assert_eq!(passed, 2 * quota.tokens());
@@ -121,7 +121,7 @@ fn w2_twice_the_limit_passes_around_the_boundary_of_a_fixed_window() {
 }
 
 #[test]
-fn w3_the_limit_passes_around_the_boundary_of_a_log_and_no_span_holds_more() {
+fn the_limit_passes_around_the_boundary_of_a_log_and_no_span_holds_more() {
     for quota in boundaries() {
         let nearly = quota.period().saturating_sub(Duration::from_nanos(1));
         for later in [Duration::ZERO, Duration::from_nanos(1), quota.period() / 2, nearly] {
@@ -133,7 +133,7 @@ fn w3_the_limit_passes_around_the_boundary_of_a_log_and_no_span_holds_more() {
 }
 
 #[test]
-fn w4_one_percent_into_the_next_window_the_sliding_counter_lets_one_percent_through() {
+fn one_percent_into_the_next_window_the_sliding_counter_lets_one_percent_through() {
     for quota in boundaries() {
         for percent in [0, 1, 2, 50, 99] {
             let into = quota.period() * percent / 100 + Duration::from_nanos(1);
@@ -146,7 +146,7 @@ fn w4_one_percent_into_the_next_window_the_sliding_counter_lets_one_percent_thro
 }
 
 #[test]
-fn w5_a_log_admits_what_the_last_period_has_room_for() {
+fn a_log_admits_what_the_last_period_has_room_for() {
     // The same at 5 per 30 s, and at other speeds.
     for second in [SECOND, Duration::from_nanos(10), Duration::from_secs(3_600)] {
         for start in [0, 17, 1_000_000] {
@@ -162,7 +162,7 @@ fn w5_a_log_admits_what_the_last_period_has_room_for() {
 }
 
 #[test]
-fn w6_a_sliding_counter_admits_when_enough_of_the_full_window_before_has_passed() {
+fn a_sliding_counter_admits_when_enough_of_the_full_window_before_has_passed() {
     // The same at 5 per 30 s, and at other speeds.
     for second in [SECOND, Duration::from_nanos(10), Duration::from_secs(3_600)] {
         let quota = Quota::per(5, 30 * second);
@@ -191,7 +191,7 @@ fn w6_a_sliding_counter_admits_when_enough_of_the_full_window_before_has_passed(
 }
 
 #[test]
-fn w7_what_came_at_the_start_of_the_window_before_is_gone_from_a_log_and_not_from_a_counter() {
+fn what_came_at_the_start_of_the_window_before_is_gone_from_a_log_and_not_from_a_counter() {
     for kind in [Kind::SlidingWindowCounter, Kind::SlidingWindowLog] {
         let mut pair = Pair::new(kind, Quota::per(5, 30 * SECOND)).unwrap();
         for fifth in 0..5 {
@@ -205,7 +205,7 @@ fn w7_what_came_at_the_start_of_the_window_before_is_gone_from_a_log_and_not_fro
 }
 
 #[test]
-fn w8_an_interval_bucket_gives_what_is_left_until_the_next_tick() {
+fn an_interval_bucket_gives_what_is_left_until_the_next_tick() {
     for (capacity, tick, takes) in [
         (10, Duration::from_millis(200), vec![(4, 4), (4, 4), (4, 2), (4, 0), (1, 0)]),
         (3, Duration::from_micros(1), vec![(1, 1), (5, 2), (5, 0)]),

@@ -8,9 +8,9 @@ pub use std::sync::Arc;
 #[cfg(loom)]
 pub use loom::thread_local;
 #[cfg(loom)]
-pub use model::{AtomicBool, AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence, yield_now};
+pub use model::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence, yield_now};
 #[cfg(not(loom))]
-pub use real::{AtomicBool, AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence, yield_now};
+pub use real::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence, yield_now};
 #[cfg(not(loom))]
 pub use std::thread_local;
 
@@ -73,9 +73,7 @@ use model::{Gate, spawn};
 #[cfg(not(loom))]
 mod real {
     use super::Arc;
-    pub use core::sync::atomic::{
-        AtomicBool, AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
-    };
+    pub use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
     pub(super) use std::thread::spawn;
     pub use std::thread::yield_now;
 
@@ -119,7 +117,7 @@ mod model {
     }
 
     macro_rules! atomic {
-        ($($name:ident: $value:ty, $keep:ident($nothing:expr);)*) => {$(
+        ($($name:ident: $value:ty;)*) => {$(
             /// Loom's, with loads modelled in both ways.
             #[derive(Debug)]
             pub struct $name(loom::sync::atomic::$name);
@@ -132,7 +130,7 @@ mod model {
 
                 /// The value, by a load or by a read-modify-write that changes nothing.
                 pub fn load(&self, order: Ordering) -> $value {
-                    if LOADS_AS_RMW.get() { self.0.$keep($nothing, order) } else { self.0.load(order) }
+                    if LOADS_AS_RMW.get() { self.0.fetch_add(0, order) } else { self.0.load(order) }
                 }
 
                 /// Stores `value`. Where loads are read-modify-writes, so are stores: loom would not order a plain store
@@ -153,12 +151,9 @@ mod model {
     }
 
     atomic! {
-        AtomicBool: bool, fetch_or(false);
-        AtomicI32: i32, fetch_add(0);
-        AtomicI64: i64, fetch_add(0);
-        AtomicU32: u32, fetch_add(0);
-        AtomicU64: u64, fetch_add(0);
-        AtomicUsize: usize, fetch_add(0);
+        AtomicU32: u32;
+        AtomicU64: u64;
+        AtomicUsize: usize;
     }
 
     /// Nothing to do: loom starts threads at every moment there is.

@@ -9,7 +9,7 @@ use tollgate::{
 };
 
 #[test]
-fn k1_alternating_readings_mint_nothing() {
+fn alternating_readings_mint_nothing() {
     for kind in Kind::ALL {
         for (quota, skew) in [
             (Quota::per_second(5), Duration::from_secs(2)),
@@ -30,7 +30,7 @@ fn k1_alternating_readings_mint_nothing() {
 }
 
 #[test]
-fn k2_a_reading_from_the_past_on_a_full_bucket_gives_no_more_than_the_burst() {
+fn a_reading_from_the_past_on_a_full_bucket_gives_no_more_than_the_burst() {
     for kind in Kind::ALL {
         for skew in [1, 1_600_000_000, 10_000_000_000] {
             let mut pair = Pair::new(kind, Quota::per_second(10)).unwrap();
@@ -46,7 +46,7 @@ fn k2_a_reading_from_the_past_on_a_full_bucket_gives_no_more_than_the_burst() {
 }
 
 #[test]
-fn k2_a_wrapper_makes_readings_monotone_across_threads() {
+fn a_wrapper_makes_readings_monotone_across_threads() {
     // Each core's clock is off by its own amount.
     struct Skewed(ManualClock);
     impl Clock for Skewed {
@@ -90,7 +90,7 @@ fn orders<T: Copy>(items: &[T]) -> Vec<Vec<T>> {
 
 /// Threads take their readings, are held up, and commit in any order.
 #[test]
-fn k3_late_commits_are_strict_on_the_readings_they_were_sampled_at() {
+fn late_commits_are_strict_on_the_readings_they_were_sampled_at() {
     let readings = [(0, 2), (300, 1), (500, 2), (1_000, 3), (1_001, 1), (2_500, 2), (2_500, 3)];
     for kind in [Kind::TokenBucket, Kind::PackedTokenBucket, Kind::SlidingWindowLog] {
         for quota in [
@@ -118,7 +118,7 @@ fn k3_late_commits_are_strict_on_the_readings_they_were_sampled_at() {
 }
 
 #[test]
-fn k4_a_limiter_made_late_starts_full() {
+fn a_limiter_made_late_starts_full() {
     for kind in Kind::ALL {
         for age in [1, 3_600, 86_400 * 365 * 20] {
             for quota in [Quota::per_second(50), Quota::per_hour(50), Quota::per(50, Duration::from_secs(31_557_600))] {
@@ -134,7 +134,7 @@ fn k4_a_limiter_made_late_starts_full() {
 }
 
 #[test]
-fn k4_a_limiter_made_late_starts_at_its_chosen_level() {
+fn a_limiter_made_late_starts_at_its_chosen_level() {
     macro_rules! check {
         ($limiter:ty) => {
             for age in [0, 1, 3_600, 86_400 * 365 * 20] {
@@ -165,7 +165,7 @@ fn k4_a_limiter_made_late_starts_at_its_chosen_level() {
 }
 
 #[test]
-fn k4_an_interval_bucket_made_late_holds_its_chosen_level_until_the_tick() {
+fn an_interval_bucket_made_late_holds_its_chosen_level_until_the_tick() {
     for initial in [0, 3, 10] {
         let clock = ManualClock::starting_at(Nanos::from_millis(3_600_150));
         let bucket = IntervalBucket::with_clock(Quota::per(10, Duration::from_millis(200)), clock.clone());
@@ -182,7 +182,7 @@ fn k4_an_interval_bucket_made_late_holds_its_chosen_level_until_the_tick() {
 }
 
 #[test]
-fn k5_a_coarse_clock_starts_by_itself_and_never_goes_back() {
+fn a_coarse_clock_starts_by_itself_and_never_goes_back() {
     let limiter = TokenBucket::with_clock(Quota::per_second(1_000).with_burst(1), CoarseClock);
     let mut latest = Nanos::ZERO;
     for _ in 0..5 {

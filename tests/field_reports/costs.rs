@@ -15,7 +15,7 @@ fn quotas() -> [Quota; 4] {
 }
 
 #[test]
-fn c1_a_cost_above_the_largest_is_refused_for_ever_and_says_so() {
+fn a_cost_above_the_largest_is_refused_for_ever_and_says_so() {
     for kind in Kind::ALL {
         for quota in quotas() {
             let mut pair = Pair::new(kind, quota).unwrap();
@@ -37,7 +37,7 @@ fn c1_a_cost_above_the_largest_is_refused_for_ever_and_says_so() {
 }
 
 #[test]
-fn c2_a_cost_of_the_whole_burst_passes_on_a_full_limiter() {
+fn a_cost_of_the_whole_burst_passes_on_a_full_limiter() {
     for kind in Kind::ALL {
         for quota in quotas() {
             let mut pair = Pair::new(kind, quota).unwrap();
@@ -54,7 +54,7 @@ fn wrapping(times: u128, unit: u64) -> Option<u64> {
 }
 
 #[test]
-fn c3_no_huge_cost_wraps_around_into_an_admission() {
+fn no_huge_cost_wraps_around_into_an_admission() {
     for kind in Kind::ALL {
         for quota in quotas() {
             let mut pair = Pair::new(kind, quota).unwrap();
@@ -74,7 +74,7 @@ fn c3_no_huge_cost_wraps_around_into_an_admission() {
 }
 
 #[test]
-fn c4_a_cost_of_zero_passes_and_changes_nothing() {
+fn a_cost_of_zero_passes_and_changes_nothing() {
     let year = Nanos::from_secs(365 * 86_400);
     for kind in Kind::ALL {
         for quota in quotas() {
@@ -96,7 +96,7 @@ fn c4_a_cost_of_zero_passes_and_changes_nothing() {
 }
 
 #[test]
-fn c5_a_partial_take_gives_what_there_is() {
+fn a_partial_take_gives_what_there_is() {
     for kind in Kind::ALL {
         for (capacity, left, wanted) in [(10, 3, 8), (10, 10, 10), (7, 1, u64::MAX), (1_000, 999, 1_000), (5, 4, 2)] {
             let mut pair = Pair::new(kind, Quota::per_minute(capacity)).unwrap();
@@ -110,7 +110,7 @@ fn c5_a_partial_take_gives_what_there_is() {
 }
 
 #[test]
-fn c6_zeros_are_errors_and_deny_all_is_explicit() {
+fn zeros_are_errors_and_deny_all_is_explicit() {
     let second = Duration::from_secs(1);
     assert_eq!(Quota::try_new(0, second, 1), Err(QuotaError::ZeroTokens));
     assert_eq!(Quota::try_new(1, second, 0), Err(QuotaError::ZeroBurst));
@@ -133,7 +133,7 @@ fn c6_zeros_are_errors_and_deny_all_is_explicit() {
 }
 
 #[test]
-fn c7_no_limit_is_explicit() {
+fn no_limit_is_explicit() {
     for kind in Kind::ALL {
         let clock = ManualClock::new();
         let open = kind.limiter(Quota::UNLIMITED, &clock).unwrap();
@@ -154,7 +154,7 @@ fn c7_no_limit_is_explicit() {
 }
 
 #[test]
-fn v7_a_refund_fills_up_to_the_capacity_and_no_more() {
+fn a_refund_fills_up_to_the_capacity_and_no_more() {
     for kind in Kind::REFUNDING {
         for quota in quotas() {
             let capacity = kind.capacity(quota);

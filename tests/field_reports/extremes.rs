@@ -9,7 +9,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 const YEAR: Duration = Duration::from_secs(31_557_600);
 
 #[test]
-fn o1_after_any_idle_time_the_burst_at_once_and_then_the_rate() {
+fn after_any_idle_time_the_burst_at_once_and_then_the_rate() {
     for (token, burst) in [(Duration::from_secs(2), 5), (Duration::from_millis(1), 3), (Duration::from_nanos(5), 1)] {
         let quota = Quota::per(1, token).with_burst(burst);
         let nearly = token.saturating_sub(Duration::from_nanos(1));
@@ -33,7 +33,7 @@ fn o1_after_any_idle_time_the_burst_at_once_and_then_the_rate() {
 }
 
 #[test]
-fn o2_a_large_refill_fills_and_no_more() {
+fn a_large_refill_fills_and_no_more() {
     for quota in [Quota::per_second(1_000_000), Quota::per_second(3).with_burst(100_000), Quota::per_hour(1)] {
         for kind in Kind::ALL {
             let Ok(mut pair) = Pair::new(kind, quota) else { continue };
@@ -50,7 +50,7 @@ fn o2_a_large_refill_fills_and_no_more() {
 }
 
 #[test]
-fn o3_a_huge_burst_is_exact_or_an_error() {
+fn a_huge_burst_is_exact_or_an_error() {
     let huge = |burst| Quota::try_new(1, HOUR, burst);
     let Err(QuotaError::BurstTooLarge { largest }) = huge(u64::MAX) else { panic!("73 years do not fit beside it") };
     assert_eq!(huge(largest + 1), Err(QuotaError::BurstTooLarge { largest }));
@@ -73,7 +73,7 @@ fn o3_a_huge_burst_is_exact_or_an_error() {
 }
 
 #[test]
-fn o3_where_the_word_has_no_room_the_error_names_the_largest_that_fits() {
+fn where_the_word_has_no_room_the_error_names_the_largest_that_fits() {
     let clock = ManualClock::new();
     for kind in [Kind::PackedTokenBucket, Kind::SlidingWindowCounter] {
         for period in [Duration::from_nanos(100), Duration::from_millis(1), HOUR] {
@@ -100,7 +100,7 @@ fn o3_where_the_word_has_no_room_the_error_names_the_largest_that_fits() {
 }
 
 #[test]
-fn o3_the_fixed_window_has_room_for_any_quota_of_up_to_30_years() {
+fn the_fixed_window_has_room_for_any_quota_of_up_to_30_years() {
     for period in (0..59).flat_map(|bits| [1 << bits, (1 << bits) + 1, 3 << bits >> 1, (2 << bits) - 1]) {
         let period = Duration::from_nanos(period);
         let Err(QuotaError::RateTooHigh { most, .. }) = Quota::try_new(u64::MAX, period, 1) else { continue };
@@ -112,7 +112,7 @@ fn o3_the_fixed_window_has_room_for_any_quota_of_up_to_30_years() {
 }
 
 #[test]
-fn o4_absurd_periods_and_rates_are_errors_that_name_the_limit() {
+fn absurd_periods_and_rates_are_errors_that_name_the_limit() {
     let second = Duration::from_secs(1);
     assert_eq!(Quota::try_new(1, Duration::ZERO, 1), Err(QuotaError::ZeroPeriod));
     for period in [10_000 * YEAR, Duration::MAX] {
@@ -138,7 +138,7 @@ fn o4_absurd_periods_and_rates_are_errors_that_name_the_limit() {
 }
 
 #[test]
-fn o5_a_window_longer_than_the_age_of_the_clock() {
+fn a_window_longer_than_the_age_of_the_clock() {
     for kind in Kind::ALL {
         let quota = Quota::per(3, 70 * YEAR);
         let mut pair = Pair::new(kind, quota).unwrap();
@@ -153,7 +153,7 @@ fn o5_a_window_longer_than_the_age_of_the_clock() {
 }
 
 #[test]
-fn o5_an_instant_before_the_stored_one_brings_nothing() {
+fn an_instant_before_the_stored_one_brings_nothing() {
     for kind in Kind::ALL {
         for quota in [Quota::per_second(10), Quota::per_hour(10), Quota::per(10, Duration::from_nanos(100))] {
             let clock = ManualClock::starting_at(Nanos::from(YEAR));
@@ -173,7 +173,7 @@ fn o5_an_instant_before_the_stored_one_brings_nothing() {
 }
 
 #[test]
-fn o5_the_end_of_time_is_an_instant_like_any_other() {
+fn the_end_of_time_is_an_instant_like_any_other() {
     for kind in Kind::ALL {
         for quota in [Quota::per_second(10), Quota::per_hour(10), Quota::per(10, Duration::from_nanos(100))] {
             let clock = ManualClock::new();
@@ -194,7 +194,7 @@ fn o5_the_end_of_time_is_an_instant_like_any_other() {
 }
 
 #[test]
-fn o5_beyond_the_last_instant_told_apart_time_stands_still() {
+fn beyond_the_last_instant_told_apart_time_stands_still() {
     for kind in Kind::ALL {
         for quota in [Quota::per_second(10), Quota::per_hour(10), Quota::per(10, Duration::from_nanos(100))] {
             for instant in [kind.horizon().0, 1 << 62, (1 << 62) + 1, 1 << 63, u64::MAX] {
@@ -210,7 +210,7 @@ fn o5_beyond_the_last_instant_told_apart_time_stands_still() {
 }
 
 #[test]
-fn o6_no_arithmetic_panics_when_many_threads_refill_and_take() {
+fn no_arithmetic_panics_when_many_threads_refill_and_take() {
     for kind in Kind::ALL {
         for quota in [Quota::per_second(1_000), Quota::per(7, Duration::from_nanos(11)), Quota::per(1, 70 * YEAR)] {
             let clock = ManualClock::new();

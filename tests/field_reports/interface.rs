@@ -11,7 +11,7 @@ use tollgate::{
 };
 
 #[test]
-fn a1_per_second_of_4000_is_4000_each_second() {
+fn per_second_of_4000_is_4000_each_second() {
     let second = Duration::from_secs(1);
     for (quota, tokens, period) in [
         (Quota::per_second(4_000), 4_000, second),
@@ -52,7 +52,7 @@ struct Service {
 }
 
 #[test]
-fn a2_limiters_stand_in_statics_fields_arcs_and_trait_objects() {
+fn limiters_stand_in_statics_fields_arcs_and_trait_objects() {
     let limiters: [&dyn RateLimit; 6] = [&TOKENS, &LEAKY, &PACKED, &FIXED, &INTERVAL, &COUNTER];
     for limiter in limiters {
         assert!(limiter.try_acquire_n(3).is_ok());
@@ -80,7 +80,7 @@ fn a2_limiters_stand_in_statics_fields_arcs_and_trait_objects() {
 
 /// The expectations fail to compile where the compiler does not warn.
 #[test]
-fn a3_a_dropped_refusal_is_warned_about() {
+fn a_dropped_refusal_is_warned_about() {
     let bucket = TokenBucket::with_clock(Quota::per_hour(1), ManualClock::new());
     #[expect(unused_must_use)]
     {
@@ -104,7 +104,7 @@ fn a3_a_dropped_refusal_is_warned_about() {
 }
 
 #[test]
-fn a4_remaining_is_what_can_be_spent_now_and_never_more_than_the_burst() {
+fn remaining_is_what_can_be_spent_now_and_never_more_than_the_burst() {
     for kind in Kind::ALL {
         for quota in [Quota::per_second(10), Quota::per_minute(7), Quota::per(3, Duration::from_nanos(7))] {
             let mut pair = Pair::new(kind, quota).unwrap();

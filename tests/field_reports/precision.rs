@@ -23,7 +23,7 @@ fn buckets(quota: Quota) -> impl Iterator<Item = Pair> {
 }
 
 #[test]
-fn p1_a_rest_of_twice_the_fill_time_gives_the_burst_and_no_more() {
+fn a_rest_of_twice_the_fill_time_gives_the_burst_and_no_more() {
     for (quota, rest) in [
         (quota(5, SECOND, 5), 2 * SECOND),
         (quota(3, SECOND, 7), 5 * SECOND),
@@ -44,7 +44,7 @@ fn p1_a_rest_of_twice_the_fill_time_gives_the_burst_and_no_more() {
 }
 
 #[test]
-fn p2_batches_pass_at_each_instant_they_are_due() {
+fn batches_pass_at_each_instant_they_are_due() {
     for (quota, step) in [
         (quota(1_200, 60 * SECOND, 5), 250 * MILLI),
         (quota(30, SECOND, 3), 100 * MILLI),
@@ -62,7 +62,7 @@ fn p2_batches_pass_at_each_instant_they_are_due() {
 }
 
 #[test]
-fn p3_a_million_tokens_taken_as_they_fall_due_take_their_exact_time() {
+fn a_million_tokens_taken_as_they_fall_due_take_their_exact_time() {
     for kind in Kind::BUCKETS {
         for (tokens, period, count) in
             [(3, SECOND, 1_000_000_u64), (7, SECOND, 50_000), (1_000_003, SECOND, 50_000), (11, 7 * DAY, 1_000)]
@@ -88,7 +88,7 @@ fn p3_a_million_tokens_taken_as_they_fall_due_take_their_exact_time() {
 }
 
 #[test]
-fn p4_hundreds_of_millions_per_second_are_what_they_say() {
+fn hundreds_of_millions_per_second_are_what_they_say() {
     const MEGA: u64 = 1_000_000;
     for rate in [30 * MEGA, 300 * MEGA, 600 * MEGA, 700 * MEGA, 2_000 * MEGA] {
         for pair in buckets(quota(rate, SECOND, 1_000)) {
@@ -104,7 +104,7 @@ fn p4_hundreds_of_millions_per_second_are_what_they_say() {
 }
 
 #[test]
-fn p5_polling_never_loses_time() {
+fn polling_never_loses_time() {
     const PERIODS: u64 = 20;
     // The packed bucket is polled more slowly, to save the time.
     for (period, step, slowly) in [(60 * SECOND, 119_000, 10), (3_600 * SECOND, 7_100_000, 10), (SECOND, 10_007, 1)] {
@@ -123,7 +123,7 @@ fn p5_polling_never_loses_time() {
 }
 
 #[test]
-fn p6_one_per_month_is_exact_to_the_nanosecond() {
+fn one_per_month_is_exact_to_the_nanosecond() {
     for period in [DAY, 7 * DAY, 30 * DAY, 365 * DAY, 7 * DAY + 1] {
         for mut pair in buckets(quota(1, period, 1)) {
             // A full packed bucket knows the time by whole tokens only, so it starts on one.
@@ -143,7 +143,7 @@ fn p6_one_per_month_is_exact_to_the_nanosecond() {
 }
 
 #[test]
-fn p7_the_rate_is_kept_to_the_token_at_the_exact_instants() {
+fn the_rate_is_kept_to_the_token_at_the_exact_instants() {
     for (rate, burst, seconds) in [(100, 10, 1_000), (250, 1, 100), (1_000_000, 500, 1)] {
         for pair in buckets(quota(rate, SECOND, burst)) {
             let mut admitted = 0;
@@ -166,7 +166,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
 
     #[test]
-    fn p8_what_has_accrued_is_the_exact_whole_number(
+    fn what_has_accrued_is_the_exact_whole_number(
         (tokens, period) in (1_u64..1 << 32, 1_u64..1 << 62)
             .prop_filter("coprime", |&(n, p)| gcd(n, p) == 1)
             .prop_filter("less than 2^62 tokens in a century", |&(n, p)| n / p < 1),
@@ -193,7 +193,7 @@ proptest! {
 }
 
 #[test]
-fn p9_a_hint_is_refused_a_nanosecond_before_and_admitted_at_it() {
+fn a_hint_is_refused_a_nanosecond_before_and_admitted_at_it() {
     for quota in [
         quota(5, SECOND, 5),
         quota(3, SECOND, 3),

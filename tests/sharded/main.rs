@@ -26,19 +26,6 @@ fn drain(bucket: &Bucket) -> u64 {
     (0..QUOTA.burst()).take_while(|_| bucket.try_acquire().is_ok()).count() as u64
 }
 
-/// Splitmix64 (Steele, Lea and Flood 2014).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
-    }
-}
-
 /// Takes two tokens, and leaves two slots with a batch of credits each: this thread's shard, and one of those for handles.
 fn fill_two_slots(bucket: &Bucket) {
     assert!(bucket.try_acquire().is_ok());
@@ -248,17 +235,17 @@ fn buckets_and_handles_are_limiters_like_any_other() {
 #[test]
 fn what_a_token_bucket_admits_is_out_of_reach_at_most_as_far_as_documented() {
     let clock = ManualClock::new();
-    let mut random = Random(9);
+    let mut random = fastrand::Rng::with_seed(9);
     let reserve = RESERVE;
     for costs in [1, 20] {
         let bucket = bucket(&clock);
         let mut model = Reference::new(QUOTA);
         let mut denied_with = 0;
         for _ in 0..20_000 {
-            clock.advance(Duration::from_micros(random.below(12_000) * costs / 2));
+            clock.advance(Duration::from_micros(random.u64(..12_000) * costs / 2));
             let now = clock.now();
-            for _ in 0..random.below(12) {
-                let n = 1 + random.below(costs);
+            for _ in 0..random.u64(..12) {
+                let n = random.u64(1..=costs);
                 match bucket.try_acquire_n(n) {
                     Ok(()) => drop(model.charge(n, now)),
                     Err(_) => denied_with = denied_with.max(model.available(now).saturating_sub(n - 1)),

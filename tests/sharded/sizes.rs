@@ -1,6 +1,6 @@
 //! What a bucket is made with: shards, initial tokens, bursts from none to the largest.
 
-use crate::{Bucket, MOST, QUOTA, Random, bucket, drain};
+use crate::{Bucket, MOST, QUOTA, bucket, drain};
 use core::time::Duration;
 use tollgate::{Denied, ManualClock, Nanos, Quota, QuotaError, ShardedTokenBucket, TokenBucket};
 
@@ -55,7 +55,7 @@ fn any_number_of_shards_but_none_will_do() {
 
 #[test]
 fn a_burst_too_small_to_share_makes_a_token_bucket() {
-    let mut random = Random(1);
+    let mut random = fastrand::Rng::with_seed(1);
     for burst in [1, 2, 7, 64, 135] {
         let quota = Quota::per(3, Duration::from_micros(70)).with_burst(burst);
         let clock = ManualClock::new();
@@ -64,9 +64,9 @@ fn a_burst_too_small_to_share_makes_a_token_bucket() {
         let handle = sharded.handle();
         assert_eq!((sharded.shards(), sharded.max_cost()), (1, burst));
         for _ in 0..2_000 {
-            let n = random.below(burst + 2);
-            match random.below(8) {
-                0 => clock.advance(Duration::from_nanos(random.below(200_000))),
+            let n = random.u64(..burst + 2);
+            match random.u64(..8) {
+                0 => clock.advance(Duration::from_nanos(random.u64(..200_000))),
                 1 => assert_eq!(sharded.try_acquire(), single.try_acquire()),
                 2 => assert_eq!(sharded.try_acquire_n(n), single.try_acquire_n(n)),
                 3 => assert_eq!(handle.try_acquire_n(n), single.try_acquire_n(n)),
@@ -77,7 +77,7 @@ fn a_burst_too_small_to_share_makes_a_token_bucket() {
                     single.refund(n % 3);
                 }
                 _ => {
-                    let at = Nanos(random.below(1_000_000));
+                    let at = Nanos(random.u64(..1_000_000));
                     assert_eq!(sharded.try_acquire_n_at(n, at), single.try_acquire_n_at(n, at));
                 }
             }

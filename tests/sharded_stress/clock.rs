@@ -1,13 +1,13 @@
 //! [`Stalling`]: a clock on which threads get stuck.
 
-use core::cell::Cell;
+use core::cell::RefCell;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
 use std::thread;
 use tollgate::{Clock, Nanos};
 
 thread_local! {
-    static RANDOM: Cell<u64> = const { Cell::new(0) };
+    static RANDOM: RefCell<fastrand::Rng> = const { RefCell::new(fastrand::Rng::with_seed(0)) };
 }
 
 /// Reads `clock`, and then, now and then, does not return until it has moved on by `long`.
@@ -25,10 +25,7 @@ pub(crate) struct Stalling<C> {
 impl<C: Clock> Clock for Stalling<C> {
     fn now(&self) -> Nanos {
         let now = self.clock.now();
-        let mut random = crate::Random(RANDOM.get());
-        let stall = random.below(self.one_in) == 0;
-        RANDOM.set(random.0);
-        if stall {
+        if RANDOM.with_borrow_mut(|random| random.u64(..self.one_in)) == 0 {
             self.stalls.fetch_add(1, Relaxed);
             let mut patience = 10_000;
             while self.clock.now().saturating_since(now) < self.long && patience > 0 {

@@ -14,30 +14,17 @@ use std::thread;
 use tollgate::{Clock, ManualClock, MonotonicClock, Quota, ShardedTokenBucket};
 use window::{Admission, worst_window};
 
-/// Splitmix64 (Steele, Lea and Flood 2014).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
-    }
-}
-
 type Bucket<C> = ShardedTokenBucket<Arc<Stalling<C>>>;
 
 /// Makes calls of all kinds until `stop`; returns what was admitted.
 fn hammer<C: Clock>(bucket: &Bucket<C>, clock: &C, seed: u64, stop: &AtomicBool) -> Vec<Admission> {
-    let mut random = Random(seed);
+    let mut random = fastrand::Rng::with_seed(seed);
     let mut admitted = Vec::new();
     let mut handle = None;
     while !stop.load(Relaxed) {
-        let n = 1 + random.below(3);
+        let n = random.u64(1..=3);
         let from = clock.now();
-        let (from, cost) = match random.below(20) {
+        let (from, cost) = match random.u64(..20) {
             0 => (from, bucket.try_acquire_up_to(n)),
             1 if bucket.try_acquire_n_at(n, from).is_ok() => {
                 admitted.push(Admission { from, to: from, cost: n }); // counts at the reading

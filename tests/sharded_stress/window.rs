@@ -112,15 +112,15 @@ fn naive(run: &[Admission], quota: Quota) -> i128 {
 
 #[test]
 fn the_tree_finds_what_all_pairs_find() {
-    let mut random = crate::Random(7);
+    let mut random = fastrand::Rng::with_seed(7);
     for size in 1..60 {
         let run: Vec<_> = (0..size)
             .map(|_| {
-                let from = random.below(40);
-                Admission { from: Nanos(from), to: Nanos(from + random.below(10)), cost: random.below(4) }
+                let from = random.u64(..40);
+                Admission { from: Nanos(from), to: Nanos(from + random.u64(..10)), cost: random.u64(..4) }
             })
             .collect();
-        let quota = Quota::per(1 + random.below(3), core::time::Duration::from_nanos(1 + random.below(7)));
+        let quota = Quota::per(random.u64(1..=3), core::time::Duration::from_nanos(random.u64(1..=7)));
         assert_eq!(worst_window(&run, quota), naive(&run, quota), "{run:?} {quota:?}");
     }
 }
