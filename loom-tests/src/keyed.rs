@@ -13,6 +13,8 @@ mod word;
 pub struct Rules {
     /// 2: after the word the tag is loaded once more.
     pub second_tag_load: bool,
+    /// 3: a refusal loads the word once more, and counts if it has not changed.
+    pub refusal_rechecked: bool,
     /// 4: the horizon is raised when an open slot is claimed or forgotten.
     pub horizon: bool,
     /// 4: the horizon is raised before the claim, not after it.
@@ -35,12 +37,15 @@ pub struct Rules {
     pub horizon_after_rescan: bool,
     /// 1 and 8: an aborted slot's word gets larger.
     pub abort_advances: bool,
+    /// 1 and 8: a forgotten slot's word gets larger.
+    pub forget_advances: bool,
 }
 
 impl Rules {
     /// The protocol.
     pub const ALL: Self = Self {
         second_tag_load: true,
+        refusal_rechecked: true,
         horizon: true,
         horizon_before_claim: true,
         acquire_release_claim: true,
@@ -52,6 +57,7 @@ impl Rules {
         helper_settles: true,
         horizon_after_rescan: true,
         abort_advances: true,
+        forget_advances: true,
     };
 }
 
@@ -101,7 +107,7 @@ impl<const SLOTS: usize> Table<SLOTS> {
             if self.rules.horizon {
                 self.horizon.fetch_max(word.instant(), Ordering::Relaxed);
             }
-            if self.step(i, word, word.vacated(), Ordering::Release) {
+            if self.step(i, word, vacant(word, self.rules.forget_advances), Ordering::Release) {
                 return;
             }
         }
@@ -131,8 +137,13 @@ impl<const SLOTS: usize> Table<SLOTS> {
     fn charge(&self, i: usize, word: Word, cost: u64, now: u64) -> Option<bool> {
         match self.charged(word.instant(), cost, now) {
             Some(full_at) => self.step(i, word, word.charged(full_at), Ordering::Relaxed).then_some(true),
-            None => (self.words[i].load(Ordering::Relaxed) == word.0).then_some(false),
+            None => (!self.rules.refusal_rechecked || self.is_still(i, word)).then_some(false),
         }
+    }
+
+    /// Whether the word is what it was.
+    fn is_still(&self, i: usize, word: Word) -> bool {
+        self.words[i].load(Ordering::Relaxed) == word.0
     }
 
     fn charged(&self, full_at: u64, cost: u64, now: u64) -> Option<u64> {
@@ -167,8 +178,7 @@ impl<const SLOTS: usize> Table<SLOTS> {
     }
 
     fn abort(&self, i: usize, word: Word) -> bool {
-        let vacant = if self.rules.abort_advances { word.vacated() } else { Word::new(word.instant(), State::Vacant) };
-        self.step(i, word, vacant, Ordering::Relaxed)
+        self.step(i, word, vacant(word, self.rules.abort_advances), Ordering::Relaxed)
     }
 
     /// Rules 6 and 7.
@@ -182,7 +192,7 @@ impl<const SLOTS: usize> Table<SLOTS> {
         match self.charged(start, cost, now) {
             Some(full_at) => self.step(mine, word, word.committed(full_at), Ordering::Relaxed).then_some(true),
             None if owner => self.abort(mine, word).then_some(false),
-            None => (self.words[mine].load(Ordering::Relaxed) == word.0).then_some(false),
+            None => self.is_still(mine, word).then_some(false),
         }
     }
 
@@ -217,4 +227,9 @@ impl<const SLOTS: usize> Table<SLOTS> {
         }
         true
     }
+}
+
+/// Rule 8: the word of a slot that is left, which gets larger if it `advances`.
+fn vacant(word: Word, advances: bool) -> Word {
+    if advances { word.vacated() } else { Word::new(word.instant(), State::Vacant) }
 }
