@@ -35,6 +35,8 @@ pub struct Rules {
     pub helper_settles: bool,
     /// 7: the horizon is loaded after the look at the other slots.
     pub horizon_after_rescan: bool,
+    /// 7: where a caller that is not the owner is refused, it loads the word once more, as in rule 3.
+    pub helper_refusal_rechecked: bool,
     /// 1 and 8: an aborted slot's word gets larger.
     pub abort_advances: bool,
     /// 1 and 8: a forgotten slot's word gets larger.
@@ -56,6 +58,7 @@ impl Rules {
         abort_higher: true,
         helper_settles: true,
         horizon_after_rescan: true,
+        helper_refusal_rechecked: true,
         abort_advances: true,
         forget_advances: true,
     };
@@ -105,7 +108,7 @@ impl<const SLOTS: usize> Table<SLOTS> {
                 return;
             }
             if self.rules.horizon {
-                self.horizon.fetch_max(word.instant(), Ordering::Relaxed);
+                self.horizon.fetch_max(word.instant(), Ordering::Release);
             }
             if self.step(i, word, vacant(word, self.rules.forget_advances), Ordering::Release) {
                 return;
@@ -155,7 +158,7 @@ impl<const SLOTS: usize> Table<SLOTS> {
     fn claim(&self, i: usize, word: Word, key: u32, cost: u64, now: u64) -> Option<bool> {
         let raise = || {
             if self.rules.horizon && word.is_open() && self.horizon.load(Ordering::Relaxed) < word.instant() {
-                self.horizon.fetch_max(word.instant(), Ordering::Relaxed);
+                self.horizon.fetch_max(word.instant(), Ordering::Release);
             }
         };
         if self.rules.horizon_before_claim {
@@ -187,12 +190,12 @@ impl<const SLOTS: usize> Table<SLOTS> {
         if self.rules.rescan && (owner || self.rules.helper_settles) && !self.rescan(mine, word, key) {
             return None;
         }
-        let late = self.horizon.load(Ordering::Relaxed);
+        let late = self.horizon.load(Ordering::Acquire);
         let start = now.max(if self.rules.horizon_after_rescan { late } else { early });
         match self.charged(start, cost, now) {
             Some(full_at) => self.step(mine, word, word.committed(full_at), Ordering::Relaxed).then_some(true),
             None if owner => self.abort(mine, word).then_some(false),
-            None => self.is_still(mine, word).then_some(false),
+            None => (!self.rules.helper_refusal_rechecked || self.is_still(mine, word)).then_some(false),
         }
     }
 

@@ -326,6 +326,20 @@ fn refusal_against_a_claim_given_up<T: Subject>(make: Make<T>) {
     assert!(explained, "{UNEXPLAINED}: {slow:?}");
 }
 
+/// A newcomer is opened, and then the horizon rises, while another caller was about to open it.
+fn refusal_against_a_newcomer<T: Subject>(make: Make<T>) {
+    let acts: [fn(&T) -> bool; 2] = [
+        |subject| subject.acquire(K, 1, 4),
+        |subject| {
+            let admitted = subject.acquire(K, 1, 4);
+            subject.forget(L, 9);
+            admitted
+        },
+    ];
+    let admitted = race(&Arc::new(make(&[(L, 9)])), acts, |subject, act| act(subject));
+    assert_eq!(admitted, [true; 2], "{UNEXPLAINED}");
+}
+
 mod transcription {
     use super::*;
 
@@ -351,6 +365,7 @@ mod transcription {
         refused_newcomer_against_a_helper(2, Some(3));
         forgotten_newcomer_against_a_helper(2, Some(3));
         refusal_against_a_claim_given_up(2, Some(2));
+        refusal_against_a_newcomer(3, Some(3));
     }
 }
 
@@ -379,6 +394,7 @@ mod real_type {
         refused_newcomer_against_a_helper(Some(2));
         forgotten_newcomer_against_a_helper(Some(2));
         refusal_against_a_claim_given_up(Some(2));
+        refusal_against_a_newcomer(Some(2));
     }
 }
 
@@ -386,11 +402,11 @@ mod broken_twins {
     use super::*;
 
     macro_rules! fails {
-        ($symptom:expr; $($name:ident: $rule:ident = $($body:ident)|*;)*) => {$(
+        ($symptom:expr, $slots:literal; $($name:ident: $rule:ident = $($body:ident)|*;)*) => {$(
             #[test]
             #[cfg_attr(not(loom), ignore = "only a model checker is sure to catch it")]
             fn $name() {
-                fn twin(open: &[(u32, u64)]) -> Table<2> {
+                fn twin(open: &[(u32, u64)]) -> Table<$slots> {
                     Table::new(BURST, Rules { $rule: false, ..Rules::ALL }, open)
                 }
                 $(must_fail(
@@ -404,7 +420,7 @@ mod broken_twins {
     }
 
     fails! {
-        "over-admission";
+        "over-admission", 2;
         no_rescan: rescan = inserted_twice | inserted_twice_on_idle_slots;
         no_fence: fence = inserted_twice;
         higher_does_not_give_way: give_way = inserted_twice;
@@ -421,7 +437,12 @@ mod broken_twins {
     }
 
     fails! {
-        UNEXPLAINED;
+        UNEXPLAINED, 2;
         refusal_not_rechecked: refusal_rechecked = refusal_against_a_claim_given_up;
+    }
+
+    fails! {
+        UNEXPLAINED, 3;
+        helper_refusal_not_rechecked: helper_refusal_rechecked = refusal_against_a_newcomer;
     }
 }

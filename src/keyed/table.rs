@@ -220,16 +220,17 @@ impl Horizon {
         // ORDERING: relaxed; pairs with nothing. The horizon only grows, and what this thread has seen of it is handed on
         // by the release that follows.
         if self.0.load(Ordering::Relaxed) < instant {
-            // ORDERING: relaxed, for the same reason.
-            self.0.fetch_max((instant | (GRAIN - 1)).min(now.0), Ordering::Relaxed);
+            // ORDERING: release; pairs with `get`: whoever sees the rise sees what this thread had opened before it.
+            self.0.fetch_max((instant | (GRAIN - 1)).min(now.0), Ordering::Release);
         }
     }
 
     /// The horizon, to be loaded after the key's candidates (rule 7).
     pub(super) fn get(&self) -> u64 {
-        // ORDERING: relaxed; pairs with nothing. The acquire loads of the candidates keep it in its place, and tell of
-        // every rise that matters.
-        self.0.load(Ordering::Relaxed)
+        // ORDERING: acquire; pairs with `raise`, so that a refusal for a rise that came after the slot was opened finds
+        // the word changed (rule 3). The acquire loads of the candidates keep it in its place, and tell of every rise
+        // that matters to an admission.
+        self.0.load(Ordering::Acquire)
     }
 }
 
