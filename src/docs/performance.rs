@@ -77,8 +77,7 @@
 //! how many such waits are under way at once:
 //!
 //! * Where reading the clock holds up what comes after it, as on the Xeon, two calls never wait at once, and a loop of
-//!   calls is a chain of waits; `floor-timed` in the harness shows it. Tables of 16 MiB and more ask for the line before
-//!   they read the clock, so that at least the two overlap.
+//!   calls is a chain of waits; `floor-timed` in the harness shows it.
 //! * [`check_many`](crate::KeyedLimiter::check_many) asks for sixteen lines, reads the clock once, and decides: on a table
 //!   of a million keys that is four times as fast.
 //! * The default hasher takes 20 to 30 ns, which a fast one does not; but whoever can predict it can have keys share a

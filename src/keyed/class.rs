@@ -98,15 +98,11 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
             return Ok(());
         }
         // In this order: on the processors where it was measured, a time stamp counter is read only when all loads
-        // before it are done, and nothing after it begins before. A line that is far away is on its way first, for
-        // what it takes longest to wait for; otherwise, the next call's hash is computed while this one waits for its
-        // line, which is worth more.
+        // before it are done, and nothing after it begins before. So the next call's hash is computed while this one
+        // waits for its line. To load the line before the clock is read gains with a fast hasher and loses with SipHash.
         let key = self.limiter.identity(key);
         let table = self.limiter.table();
         let line = table.line(key, 0);
-        if table.is_far() {
-            line.touch();
-        }
         let now = self.limiter.within(now());
         table.acquire(line, self.pace, key, cost, now)
     }

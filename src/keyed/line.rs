@@ -36,13 +36,6 @@ impl Line {
         found
     }
 
-    /// Has the line loaded, so that a later look need not wait for it.
-    #[inline]
-    pub(super) fn touch(&self) {
-        // ORDERING: relaxed; pairs with nothing: what is loaded is not looked at.
-        core::hint::black_box(self.tags[0].load(Ordering::Relaxed));
-    }
-
     /// The slot of a glance, with its word, if it is the tag's and open (rule 2).
     #[inline]
     pub(super) fn open(&self, glance: usize, tag: u32) -> Option<(Slot<'_>, Word)> {

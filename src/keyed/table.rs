@@ -14,10 +14,6 @@ use alloc::vec::Vec;
 /// The horizon is raised in steps of 2^16 ns where time has come so far, so that it is seldom written.
 const GRAIN: u64 = 1 << 16;
 
-/// Lines of a table that is larger than the caches near a core: 16 MiB. Where it was measured, a line took 100 ns from
-/// there on, and a hash 25 ns.
-const FAR: usize = (16 << 20) / size_of::<Line>();
-
 /// One call: the key, what it costs at which pace, and when.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call<'a> {
@@ -69,12 +65,6 @@ impl Table {
     #[allow(clippy::cast_possible_truncation)] // at most `MOST_LINES`
     pub(super) fn count(&self) -> u32 {
         self.lines.len() as u32
-    }
-
-    /// Whether most lines are farther from a core than a key's hash takes to compute.
-    #[inline]
-    pub(super) fn is_far(&self) -> bool {
-        self.lines.len() >= FAR
     }
 
     /// One of a key's lines.
@@ -268,19 +258,6 @@ mod tests {
         assert_eq!((0..1_000).filter(|&key| at(key, 0).is_ok()).count(), 15, "all slots of all lines");
         assert!(at(1_000, 3_600).is_ok());
         assert!(at(1_001, 2).is_ok());
-    }
-
-    /// A line that is far away is loaded before the clock is read, and that is all that is different.
-    #[test]
-    fn a_large_table_decides_as_a_small_one_does() {
-        let quota = Quota::per_hour(1).with_burst(2);
-        let [near, far] =
-            [1_000, 1_000_000].map(|capacity| KeyedLimiter::<u64>::with_clock(quota, capacity, ManualClock::new()));
-        assert!(far.table().is_far() && !near.table().is_far());
-        for key in [1, 2, 1, 1, 2, 3, 2] {
-            let decisions = [&near, &far].map(|limiter| counting_writes(|| limiter.try_acquire(&key)));
-            assert_eq!(decisions[0], decisions[1], "key {key}");
-        }
     }
 
     /// However many others there are and whatever they owe: no call sweeps.
