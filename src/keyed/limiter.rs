@@ -273,6 +273,20 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
     /// A key in debt keeps its slot until the debt has drained, for otherwise being forgotten would be a way to a new burst;
     /// then its slot is free in any case. So this is only ever a courtesy to [`Denied::TableFull`]'s next victim, and the
     /// way to start a key anew [with its initial level](Self::with_initial).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tollgate::{KeyedLimiter, ManualClock, Quota};
+    ///
+    /// let clock = ManualClock::new();
+    /// let limiter = KeyedLimiter::<str>::with_clock(Quota::per_second(2), 1_000, clock.clone());
+    /// assert!(limiter.try_acquire("alice").is_ok());
+    /// assert!(!limiter.forget("alice")); // in debt
+    /// clock.advance(Duration::from_millis(500));
+    /// assert!(limiter.forget("alice"));
+    /// ```
     pub fn forget<Q>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -291,6 +305,16 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
     /// debt, of 0 to 1.
     ///
     /// The table is meant to run at up to one half. The standard deviation of the estimate is about 0.03.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{KeyedLimiter, Quota};
+    ///
+    /// let limiter = KeyedLimiter::<u64>::new(Quota::per_hour(1), 10_000);
+    /// assert!((0..5_000).all(|client| limiter.try_acquire(&client).is_ok()));
+    /// assert!((0.1..0.4).contains(&limiter.fill())); // half the capacity, which is half the slots
+    /// ```
     #[allow(clippy::cast_precision_loss)] // an estimate
     pub fn fill(&self) -> f64 {
         let lines = self.table.lines();

@@ -115,6 +115,15 @@ impl<C: Clock> ShardedTokenBucket<C> {
     /// # Panics
     ///
     /// If `tokens` is above [`max_cost`](Self::max_cost); see [`try_with_initial`](Self::try_with_initial).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{Quota, ShardedTokenBucket};
+    ///
+    /// let cold = ShardedTokenBucket::new(Quota::per_hour(100_000)).with_initial(5);
+    /// assert_eq!(cold.available(), 5);
+    /// ```
     #[must_use]
     pub fn with_initial(self, tokens: u64) -> Self {
         self.try_with_initial(tokens).unwrap_or_else(|error| error.panic())
