@@ -65,11 +65,11 @@
 //! | sharded token bucket | 36 | 328,791 | 119,618 | 17 |
 //! | keyed limiter | 26 | 2,718,307 | 411,650 | 17 |
 //!
-//! Each twin fails in at least one of the two ways. On two busy cores it takes seven to nine minutes, with the build. The library's own
-//! single-word code was broken on purpose in seven places, and the models failed each time. They found one fault that
-//! was no purpose: a packed bucket let a late reading spend tokens that fell due after it. The twins of the log, of the
-//! sharded bucket and of the keyed limiter are transcriptions with a rule taken away; the same scenes, or some much like
-//! them, run on the code that ships.
+//! Each twin fails in at least one of the two ways. On two busy cores it takes eight to twelve minutes, with the
+//! build. The library's own single-word code was broken on purpose in seven places, and the models failed each time.
+//! They found one fault that was no purpose: a packed bucket let a late reading spend tokens that fell due after it.
+//! The twins of the log, of the sharded bucket and of the keyed limiter are transcriptions with a rule taken away;
+//! the same scenes, or some much like them, run on the code that ships.
 //!
 //! # Real threads
 //!
