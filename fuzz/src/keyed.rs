@@ -79,6 +79,8 @@ struct Run {
     /// later, and have less than their models from then on.
     behind: HashSet<u16>,
     now: u64,
+    /// From which reading on a newcomer starts full at once: the latest, and 2 ns for each call that was refused on an
+    /// older one. A newcomer that is refused gives its slot back, whose word has grown meanwhile.
     latest: u64,
 }
 
@@ -199,6 +201,7 @@ impl Run {
                 assert!(self.model(key).earliest(n, now).is_none_or(|at| due <= at), "{n} of key {key} due at {due:?}");
                 return Some(due);
             }
+            Err(_) if !in_order => self.latest += 2,
             Err(_) => {}
         }
         None

@@ -65,8 +65,8 @@
 //! the old ones recovers. Two keys whose hashes agree share a bucket; with the default hasher nobody can choose such
 //! keys. A key that has recovered may be forgotten: it is full in any case, but after `with_initial` it starts at the
 //! initial level again. On a reading that is behind others, a newcomer starts full as of the latest instant at which a
-//! key had recovered whose slot has changed hands, or up to 66 us later: it may have to wait for what it spends until
-//! then. `TableFull` is no decision on one instant: slots may have become free while others were looked at.
+//! key had recovered whose slot has changed hands, or up to 66 us later, and a nanosecond or two for each newcomer that
+//! was refused for it: it may have to wait for what it spends until then. `TableFull` is no decision on one instant: slots may have become free while others were looked at.
 //!
 //! # Processes that fork
 //!
