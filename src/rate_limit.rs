@@ -1,11 +1,11 @@
-//! [`RateLimit`]: what every limiter can do, as a trait for trait objects.
+//! [`RateLimit`]: what every limiter but the keyed one can do, as a trait for trait objects.
 
 use crate::decision::{Denied, Status};
 use crate::quota::Quota;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
-/// Any limiter, whatever its algorithm and clock. Object-safe.
+/// Any limiter but the keyed one, whatever its algorithm and clock. Object-safe.
 ///
 /// # Examples
 ///

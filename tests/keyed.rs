@@ -297,6 +297,17 @@ fn batches_stop_at_the_shorter_side() {
     assert_eq!(limiter.check_many(&keys, &mut []), 0);
 }
 
+/// Whatever is decided, and whether or not a key has to be looked up for it.
+#[test]
+fn a_batch_takes_no_more_keys_than_it_decides() {
+    for quota in [Quota::per_hour(1), Quota::UNLIMITED, Quota::DENY_ALL] {
+        let limiter = predictable(quota, 100, &ManualClock::new());
+        let mut keys = [1, 2, 3].iter().filter(|_| true); // does not know how many it has
+        limiter.check_many(keys.by_ref(), &mut [Ok(()); 2]);
+        assert_eq!(keys.next(), Some(&3), "{quota:?}");
+    }
+}
+
 #[test]
 fn what_cannot_be_built_is_named() {
     let build = |classes: Classes, capacity| KeyedLimiter::<str>::try_new(classes, capacity).map(drop);

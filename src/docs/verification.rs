@@ -117,9 +117,9 @@
 //! *Figures (0.1.0).* Each target was run for 20 minutes or more by the clock, at low priority on two cores busy with
 //! other work. Million executions: quota and timeline 89; token bucket 2.9; packed 2.5; fixed window 3.9; sliding counter
 //! 1.1; sliding log 0.5; sharded 3.3; keyed 2.1; the parser of logs 4.5. They cover 111, 271, 282, 263, 345, 340, 528, 430
-//! and 374 edges, and so do the seeds. An earlier run of the keyed target stopped, on its own judgement: it held a key
-//! that was born on a late reading to what a key has that was not. That input is a regression now, and what it showed is
-//! said in the [limitations](super::limitations#the-keyed-limiter).
+//! and 374 edges, and so do the seeds. The keyed target has stopped twice, on its own judgement: it held a key that was
+//! born on a late reading, or in a slot that newcomers had given back on one, to what other keys have. Those inputs are
+//! regressions now, and what they showed is said in the [limitations](super::limitations#the-keyed-limiter).
 //!
 //! *What it cannot see:* threads, again; and faults that only an unlikely coincidence of values would reach.
 //!

@@ -26,13 +26,13 @@
 //! 3. **Charge.** `Open(p)` becomes `Open(q)`, `q > p`, by a CAS from the very word of rule 2. A refusal loads the word
 //!    once more, and counts if it has not changed; it writes nothing.
 //! 4. **Claim.** `Vacant(p)` becomes `Claimed(p)`; `Open(p)` becomes `Claimed(p + 1)` if `p <= now`. Before the latter,
-//!    the *horizon* `H` is raised to at least `p`. The claim releases that, and acquires the slot's past.
+//!    the *horizon* `H` is raised to at least `p` (release). The claim releases that, and acquires the slot's past.
 //! 5. **Tag.** The owner of a claimed slot, nobody else and in no other state, stores its key's tag (release); then the
 //!    word becomes `Tentative(p)` (release).
 //! 6. **Settle.** Whoever wants a tentative slot opened, its owner or another caller for the same key, first makes a
 //!    sequentially consistent fence and then looks at the key's other candidates. One that is open for the key: abort
 //!    this slot and use that one. One that is tentative for the key: abort the one of the higher number.
-//! 7. **Commit.** After that, and only then, `H` is loaded. The key starts full at `max(now, H)`; less the first charge,
+//! 7. **Commit.** After that, and only then, `H` is loaded (acquire). The key starts full at `max(now, H)`; less the first charge,
 //!    that is `q`. `Tentative(p)` becomes `Open(max(p, q))`, or the slot is aborted and the call refused.
 //! 8. **Leave.** An aborted slot goes from `Tentative(p)` to `Vacant(p + 1)`. A key that is forgotten goes from `Open(p)`
 //!    to `Vacant(p + 1)` under the conditions of a claim: once `p` has come, `H` first, with release.
