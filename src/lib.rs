@@ -73,7 +73,7 @@ pub use limiter::{
     FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, RateLimiter, SlidingWindowCounter, TokenBucket,
 };
 pub use nanos::Nanos;
-pub use quota::{Quota, QuotaError};
+pub use quota::{ParseQuotaError, Quota, QuotaError};
 pub use rate_limit::RateLimit;
 pub use sharded::{Handle, ShardedTokenBucket};
 pub use timeline::Hint;

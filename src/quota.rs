@@ -1,5 +1,9 @@
 //! [`Quota`]: how many tokens, how often, how many at once.
 
+mod text;
+
+pub use text::ParseQuotaError;
+
 use crate::timeline::{LONGEST, largest_burst, most_tokens};
 use core::fmt;
 use core::time::Duration;
@@ -28,6 +32,10 @@ use core::time::Duration;
 /// assert_eq!(batch, Quota::try_new(3, Duration::from_millis(100), 5)?);
 ///
 /// assert_eq!(Quota::try_new(0, Duration::from_secs(1), 1), Err(QuotaError::ZeroTokens));
+///
+/// // From a file of settings; with the feature `serde`, as a field of its own.
+/// assert_eq!("600/min burst 20".parse(), Ok(API));
+/// assert_eq!(API.to_string(), "600/min burst 20");
 /// # Ok::<(), QuotaError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
