@@ -66,7 +66,7 @@ pub use clock::CoarseClock;
 pub use clock::QuantaClock;
 pub use clock::{Clock, ManualClock, Monotone};
 #[cfg(feature = "std")]
-pub use clock::{DefaultClock, MonotonicClock};
+pub use clock::{DefaultClock, MonotonicClock, WallClock};
 pub use decision::{Denied, Status};
 pub use keyed::{ClientKey, KeyedError, KeyedLimiter};
 pub use limiter::{

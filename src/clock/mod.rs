@@ -8,6 +8,8 @@ mod monotone;
 mod monotonic;
 #[cfg(feature = "quanta")]
 mod quanta;
+#[cfg(feature = "std")]
+mod wall;
 
 #[cfg(feature = "quanta")]
 pub use self::quanta::QuantaClock;
@@ -17,6 +19,8 @@ pub use manual::ManualClock;
 pub use monotone::Monotone;
 #[cfg(feature = "std")]
 pub use monotonic::MonotonicClock;
+#[cfg(feature = "std")]
+pub use wall::WallClock;
 
 use crate::nanos::Nanos;
 
