@@ -13,10 +13,6 @@ mod input;
 mod keyed;
 mod limiter;
 mod log;
-#[allow(dead_code)] // what the harness asks of it beside the lines
-#[rustfmt::skip] // formatted where it belongs
-#[path = "../../benches/src/replay/parse.rs"]
-mod parse;
 mod quota;
 mod replay_line;
 mod sharded;
