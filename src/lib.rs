@@ -59,6 +59,7 @@ mod sync;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod timeline;
+mod wait;
 mod window_log;
 
 #[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]
@@ -81,6 +82,7 @@ pub use quota::{ParseQuotaError, Quota, QuotaError};
 pub use rate_limit::RateLimit;
 pub use sharded::{Handle, ShardedTokenBucket};
 pub use timeline::Hint;
+pub use wait::{Line, Place, WaitingTokenBucket};
 pub use window_log::SlidingWindowLog;
 
 /// What model checks need to steer.
