@@ -55,8 +55,6 @@ mod quota;
 mod rate_limit;
 mod sharded;
 mod sync;
-#[cfg(feature = "testing")]
-pub mod testing;
 mod timeline;
 mod window_log;
 

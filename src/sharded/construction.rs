@@ -96,7 +96,8 @@ impl<C> ShardedTokenBucket<C> {
     }
 
     /// A bucket of exactly these sizes, for model checks, whose bursts must be tiny. The burst must cover them.
-    #[cfg(feature = "testing")]
+    ///
+    /// No part of the interface: it may change or go in any release.
     #[doc(hidden)]
     pub fn with_sizes(quota: Quota, shards: usize, handles: usize, batch: u64, clock: C) -> Self {
         Self::assemble(quota, Layout { shards, handles, batch }, clock)
