@@ -49,6 +49,7 @@ mod decision;
 #[cfg(any(doc, doctest))]
 pub mod docs;
 pub mod keyed;
+mod lease;
 mod limiter;
 mod nanos;
 mod quota;
@@ -67,6 +68,9 @@ pub use clock::{Clock, ManualClock, Monotone};
 pub use clock::{DefaultClock, MonotonicClock, WallClock};
 pub use decision::{Denied, Status};
 pub use keyed::{ClientKey, KeyedError, KeyedLimiter};
+#[cfg(feature = "loom")]
+#[doc(hidden)]
+pub use lease::Word;
 pub use limiter::{
     FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, RateLimiter, SlidingWindowCounter, TokenBucket,
 };
@@ -81,7 +85,7 @@ pub use window_log::SlidingWindowLog;
 #[cfg(all(loom, feature = "loom"))]
 #[doc(hidden)]
 pub mod loom_support {
-    pub use crate::sharded::set_index as set_shard;
+    pub use crate::lease::set_index as set_shard;
     pub use crate::sync::model::loads_as_rmw;
 
     /// The lines of a keyed limiter's table where a key of this hash may live.

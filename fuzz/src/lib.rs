@@ -13,20 +13,13 @@ mod input;
 mod keyed;
 mod limiter;
 mod log;
-#[cfg(not(test))]
-#[allow(dead_code)] // what the harness asks of it beside the lines
-#[rustfmt::skip] // formatted where it belongs
-#[path = "../../benches/src/replay/parse.rs"]
-mod parse;
 mod quota;
-#[cfg(not(test))]
 mod replay_line;
 mod sharded;
 
 pub use keyed::keyed_limiter;
 pub use log::sliding_window_log;
 pub use quota::quota;
-#[cfg(not(test))]
 pub use replay_line::replay_line;
 pub use sharded::sharded_token_bucket;
 
@@ -43,7 +36,6 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("fixed_window", fixed_window),
     ("sliding_window_counter", sliding_window_counter),
     ("sliding_window_log", sliding_window_log),
-    #[cfg(not(test))]
     ("replay_line", replay_line),
     ("sharded_token_bucket", sharded_token_bucket),
     ("keyed_limiter", keyed_limiter),

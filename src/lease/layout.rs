@@ -13,15 +13,15 @@ const SMALLEST_BATCH: u64 = 8;
 /// The part of the burst that may lie in slots is one in this many.
 const RESERVE: u64 = 8;
 
-/// Sizes that follow from a burst (rule 6 of the module).
+/// Sizes that follow from a burst (rule 6 of `sharded`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     /// Slots that threads share by their index; a power of two.
-    pub(super) shards: usize,
+    pub(crate) shards: usize,
     /// Slots for handles.
-    pub(super) handles: usize,
+    pub(crate) handles: usize,
     /// The most credits in a slot: `q`.
-    pub(super) batch: u64,
+    pub(crate) batch: u64,
 }
 
 impl Layout {
@@ -32,7 +32,7 @@ impl Layout {
     ///
     /// There are as many handles as shards. A batch has at least as many credits as there are shards, since beyond that
     /// the central word would be as busy as a shared slot: so small bursts get fewer shards than asked for.
-    pub(super) const fn new(quota: Quota, shards: usize) -> Self {
+    pub(crate) const fn new(quota: Quota, shards: usize) -> Self {
         if quota.is_unlimited() {
             return Self::SINGLE_WORD;
         }
@@ -52,7 +52,7 @@ impl Layout {
     }
 
     /// The burst that is left to the central word: `Bc`.
-    pub(super) const fn central(&self, burst: u64) -> u64 {
+    pub(crate) const fn central(&self, burst: u64) -> u64 {
         match self.batch {
             0 => burst,
             batch => burst - (self.shards + self.handles) as u64 * batch - 1,

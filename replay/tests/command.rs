@@ -1,4 +1,4 @@
-//! `replay` and `accuracy` as a user runs them: what they print, and how they exit.
+//! The program as a user runs it: what they print, and how they exit.
 
 use std::fs;
 use std::io::Write;
@@ -12,9 +12,9 @@ fn folder(test: &str) -> PathBuf {
     folder
 }
 
-/// Runs the harness in this folder, with this on standard input.
+/// Runs the program in this folder, with this on standard input.
 fn run_with_input(folder: &PathBuf, arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_tollgate-bench"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tollgate-replay"))
         .args(arguments)
         .current_dir(folder)
         .stdin(Stdio::piped())
@@ -32,7 +32,7 @@ fn run_with_input(folder: &PathBuf, arguments: &[&str], input: &[u8]) -> Output 
 fn replay(test: &str, content: &[u8], options: &[&str]) -> Output {
     let folder = folder(test);
     fs::write(folder.join("log"), content).unwrap();
-    run_with_input(&folder, &[&["replay", "log"], options].concat(), b"")
+    run_with_input(&folder, &[&["log"], options].concat(), b"")
 }
 
 fn stdout(output: &Output) -> String {
@@ -98,7 +98,7 @@ fn one_limiter_for_all() {
 
 #[test]
 fn standard_input() {
-    let output = run_with_input(&folder("stdin"), &["replay", "-"], b"0,a\n5,b\n");
+    let output = run_with_input(&folder("stdin"), &["-"], b"0,a\n5,b\n");
     assert!(stdout(&output).starts_with("-: 2 arrivals from 2 keys"));
 }
 
@@ -146,11 +146,11 @@ fn nothing_readable_is_a_failure() {
 fn an_unreadable_file_is_a_failure() {
     let folder = folder("unreadable");
     for (file, why) in [("no-such-file", "cannot read no-such-file"), (".", "cannot read .")] {
-        let output = run_with_input(&folder, &["replay", file], b"");
+        let output = run_with_input(&folder, &[file], b"");
         assert_eq!(output.status.code(), Some(1));
         assert!(stderr(&output).contains(why), "{}", stderr(&output));
     }
-    let output = run_with_input(&folder, &["replay"], b"");
+    let output = run_with_input(&folder, &[], b"");
     assert_eq!(output.status.code(), Some(2), "a usage error");
 }
 
@@ -209,32 +209,4 @@ fn rows_for_machines() {
         assert_eq!(&row[at(field)], value, "{field}");
     }
     assert_eq!(&rows[rows.len() - 1][at("engine")], "exact-log");
-}
-
-#[test]
-fn accuracy_on_a_small_scale() {
-    let folder = folder("accuracy");
-    fs::write(folder.join("mine.csv"), small_log()).unwrap();
-    let arguments =
-        ["accuracy", "--arrivals", "5000", "--keys", "100", "--file", "mine.csv", "--csv", "a.csv", "--svg", "s/a.svg"];
-    let output = run_with_input(&folder, &arguments, b"");
-    let text = stdout(&output);
-    let most = text.split("The most admitted").nth(1).unwrap();
-    let attack = cells(most, "boundary-attack");
-    for through in ["200", "101", "100"] {
-        assert!(attack.contains(&through), "{attack:?}");
-    }
-    assert!(text.contains("mine.csv"), "{text}");
-    let rows = fs::read_to_string(folder.join("a.csv")).unwrap();
-    assert!(
-        rows.lines()
-            .any(|row| row.starts_with("accuracy,boundary-attack,fixed-window,100,60000000000,100,200,1,200,0,")),
-        "{rows}"
-    );
-    assert!(fs::read_to_string(folder.join("s/a.svg")).unwrap().contains("boundary-attack"));
-
-    let output =
-        run_with_input(&folder, &["accuracy", "--arrivals", "5000", "--keys", "100", "--file", "none.csv"], b"");
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("cannot read none.csv"));
 }

@@ -71,14 +71,16 @@ impl Algorithm {
 
 /// What can be asked for on the command line: one algorithm, or all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Selection {
+pub enum Selection {
+    /// All of them.
     All,
+    /// This one.
     One(Algorithm),
 }
 
 impl Selection {
     /// The algorithms selected, each once, in the order of [`Algorithm::ALL`].
-    pub(crate) fn algorithms(selections: &[Self]) -> Vec<Algorithm> {
+    pub fn algorithms(selections: &[Self]) -> Vec<Algorithm> {
         let selected = |one: &Algorithm| selections.iter().any(|&s| s == Self::All || s == Self::One(*one));
         Algorithm::ALL.into_iter().filter(selected).collect()
     }
@@ -108,13 +110,16 @@ impl ValueEnum for Selection {
 
 /// One limiter of the library. Where two algorithms are one type seen from two sides, they are one variant.
 #[derive(Debug)]
-pub(crate) enum Limiter {
+pub enum Limiter {
     /// A token bucket; the leaky bucket is the same machine.
     Bucket(TokenBucket),
+    /// Tokens and time in separate bit fields.
     Packed(PackedTokenBucket),
     /// A fixed window; the interval bucket differs in partial takes only.
     Window(FixedWindow),
+    /// A sliding counter.
     Counter(SlidingWindowCounter),
+    /// A sliding log.
     Log(SlidingWindowLog),
     /// One key in the table of all.
     Keyed(Arc<Table>, usize),
@@ -122,14 +127,14 @@ pub(crate) enum Limiter {
 
 /// The table of all keys, which are known by their numbers. Its hashes are the same on each run, so that a replay is,
 /// too.
-pub(crate) type Table = KeyedLimiter<usize, BuildHasherDefault<DefaultHasher>, ManualClock>;
+pub type Table = KeyedLimiter<usize, BuildHasherDefault<DefaultHasher>, ManualClock>;
 
 /// A table for so many keys in debt at once.
 ///
 /// # Errors
 ///
 /// It cannot hold the quota, or cannot be had.
-pub(crate) fn table(quota: Quota, capacity: usize) -> Result<Arc<Table>, KeyedError> {
+pub fn table(quota: Quota, capacity: usize) -> Result<Arc<Table>, KeyedError> {
     // No clock is ever read; this one is as good as any.
     Table::try_with_hasher_and_clock(quota, capacity, BuildHasherDefault::default(), ManualClock::new()).map(Arc::new)
 }
@@ -144,7 +149,7 @@ impl Limiter {
     /// # Panics
     ///
     /// For [`Algorithm::Keyed`], which has one [`table`] for all.
-    pub(crate) fn new(algorithm: Algorithm, quota: Quota) -> Result<Self, QuotaError> {
+    pub fn new(algorithm: Algorithm, quota: Quota) -> Result<Self, QuotaError> {
         match algorithm {
             Algorithm::TokenBucket | Algorithm::LeakyBucket => TokenBucket::try_new(quota).map(Self::Bucket),
             Algorithm::Packed => PackedTokenBucket::try_new(quota).map(Self::Packed),
@@ -155,8 +160,12 @@ impl Limiter {
         }
     }
 
-    /// Takes `n` tokens at `now`, or says why not.
-    pub(crate) fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
+    /// Takes `n` tokens at `now`.
+    ///
+    /// # Errors
+    ///
+    /// Why it is denied.
+    pub fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
         match self {
             Self::Bucket(limiter) => limiter.try_acquire_n_at(n, now),
             Self::Packed(limiter) => limiter.try_acquire_n_at(n, now),

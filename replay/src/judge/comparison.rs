@@ -6,36 +6,36 @@ use std::sync::Arc;
 
 use tollgate::{Denied, Nanos, Quota};
 
-use super::error::Unfit;
 use super::exact_log::ExactLog;
 use super::limiter::{Algorithm, Limiter, Table, table};
 use super::peak::Peak;
+use crate::error::Unfit;
 
 /// The most memory that the library's sliding logs may take together, in bytes: they need 8 for each key and unit of
 /// limit, used or not.
-pub(crate) const LOG_MEMORY: u64 = 512 << 20;
+pub const LOG_MEMORY: u64 = 512 << 20;
 
 /// What one algorithm did with the arrivals so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub struct Tally {
     /// Arrivals admitted.
-    pub(crate) admitted: u64,
+    pub admitted: u64,
     /// Arrivals denied.
-    pub(crate) denied: u64,
+    pub denied: u64,
     /// Arrivals denied that cost more than can ever be admitted; part of `denied`.
-    pub(crate) never: u64,
+    pub never: u64,
     /// Arrivals of newcomers denied because the table of all keys had no place for them; part of `denied`.
-    pub(crate) no_place: u64,
+    pub no_place: u64,
     /// Keys denied at least once.
-    pub(crate) keys_denied: u64,
+    pub keys_denied: u64,
     /// The longest wait that a denial hinted.
-    pub(crate) longest_wait: Duration,
+    pub longest_wait: Duration,
     /// The most tokens admitted from one key within any period.
-    pub(crate) most_in_a_period: u64,
+    pub most_in_a_period: u64,
     /// Arrivals admitted that the exact log denies.
-    pub(crate) over: u64,
+    pub over: u64,
     /// Arrivals denied that the exact log admits.
-    pub(crate) under: u64,
+    pub under: u64,
 }
 
 impl Tally {
@@ -51,19 +51,19 @@ impl Tally {
     }
 
     /// The share of arrivals denied.
-    pub(crate) fn share_denied(&self) -> f64 {
+    pub fn share_denied(&self) -> f64 {
         share(self.denied, self.admitted + self.denied)
     }
 
     /// The share of decisions that differ from the exact log's, in either direction.
-    pub(crate) fn share_differing(&self) -> f64 {
+    pub fn share_differing(&self) -> f64 {
         share(self.over + self.under, self.admitted + self.denied)
     }
 }
 
 /// A part of a whole, from 0 to 1; 0 of nothing.
 #[allow(clippy::cast_precision_loss)] // a share is shown to a few digits
-pub(crate) fn share(part: u64, whole: u64) -> f64 {
+pub fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
@@ -77,7 +77,7 @@ struct Lane {
 
 /// All that is known of one key.
 #[derive(Debug)]
-pub(crate) struct KeyRecord {
+pub struct KeyRecord {
     log: ExactLog,
     log_admitted: Peak,
     log_denied: u64,
@@ -87,21 +87,23 @@ pub(crate) struct KeyRecord {
 }
 
 impl KeyRecord {
-    pub(crate) fn arrivals(&self) -> u64 {
+    /// Arrivals of this key.
+    pub fn arrivals(&self) -> u64 {
         self.arrivals
     }
 
     /// What was asked for, admitted or not.
-    pub(crate) fn asked(&self) -> &Peak {
+    pub fn asked(&self) -> &Peak {
         &self.asked
     }
 
-    pub(crate) fn denied_by_log(&self) -> u64 {
+    /// Arrivals denied by the exact log.
+    pub fn denied_by_log(&self) -> u64 {
         self.log_denied
     }
 
     /// Arrivals denied by the algorithm at this place in [`Comparison::algorithms`].
-    pub(crate) fn denied_by(&self, place: usize) -> u64 {
+    pub fn denied_by(&self, place: usize) -> u64 {
         self.lanes[place].denied
     }
 }
@@ -110,7 +112,7 @@ impl KeyRecord {
 ///
 /// Keys are numbered from 0 by whoever reads the arrivals; a limiter is made when its key is first seen.
 #[derive(Debug)]
-pub(crate) struct Comparison {
+pub struct Comparison {
     quota: Quota,
     algorithms: Vec<Algorithm>,
     /// The table of `Algorithm::Keyed`, if it is one of these.
@@ -131,7 +133,7 @@ impl Comparison {
     /// # Errors
     ///
     /// The first algorithm that cannot hold the quota, and why.
-    pub(crate) fn new(quota: Quota, algorithms: Vec<Algorithm>, capacity: usize) -> Result<Self, (Algorithm, Unfit)> {
+    pub fn new(quota: Quota, algorithms: Vec<Algorithm>, capacity: usize) -> Result<Self, (Algorithm, Unfit)> {
         let table = if algorithms.contains(&Algorithm::Keyed) {
             Some(table(quota, capacity).map_err(|error| (Algorithm::Keyed, error.into()))?)
         } else {
@@ -160,7 +162,7 @@ impl Comparison {
     /// # Panics
     ///
     /// If `key` is above the number of keys seen before.
-    pub(crate) fn arrive(&mut self, key: usize, cost: u64, now: Nanos) {
+    pub fn arrive(&mut self, key: usize, cost: u64, now: Nanos) {
         if key == self.keys.len() {
             self.bound_logs();
             self.keys.push(self.newcomer());
@@ -215,7 +217,7 @@ impl Comparison {
     }
 
     /// Whether the library's sliding log was left out on the way, for want of memory.
-    pub(crate) fn logs_dropped(&self) -> bool {
+    pub fn logs_dropped(&self) -> bool {
         self.logs_dropped
     }
 
@@ -240,35 +242,37 @@ impl Comparison {
     }
 
     /// The keys in debt that the table of all keys is made for, if there is one.
-    pub(crate) fn capacity(&self) -> Option<usize> {
+    pub fn capacity(&self) -> Option<usize> {
         self.table.as_ref().map(|table| table.capacity())
     }
 
-    pub(crate) fn quota(&self) -> Quota {
+    /// The quota of every limiter.
+    pub fn quota(&self) -> Quota {
         self.quota
     }
 
-    pub(crate) fn algorithms(&self) -> &[Algorithm] {
+    /// What is compared.
+    pub fn algorithms(&self) -> &[Algorithm] {
         &self.algorithms
     }
 
     /// What each algorithm did, in the order of [`algorithms`](Self::algorithms).
-    pub(crate) fn tallies(&self) -> &[Tally] {
+    pub fn tallies(&self) -> &[Tally] {
         &self.tallies
     }
 
     /// What the exact log did.
-    pub(crate) fn log_tally(&self) -> &Tally {
+    pub fn log_tally(&self) -> &Tally {
         &self.log_tally
     }
 
     /// The keys, by their numbers.
-    pub(crate) fn keys(&self) -> &[KeyRecord] {
+    pub fn keys(&self) -> &[KeyRecord] {
         &self.keys
     }
 
     /// What was asked for by all keys together.
-    pub(crate) fn asked(&self) -> &Peak {
+    pub fn asked(&self) -> &Peak {
         &self.asked
     }
 }

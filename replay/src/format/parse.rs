@@ -1,15 +1,14 @@
 //! One line of a log read as an arrival: pure, and free of panics for any bytes.
 //!
 //! Two formats are known. CSV is `t_ms,key[,cost]` with an optional header; the Common Log Format (and the Combined,
-//! which adds to it) is `host ident user [day/month/year:hour:minute:second zone] "request" status bytes`. This file
-//! uses nothing else of the package, so that a fuzz target can include it as it is.
+//! which adds to it) is `host ident user [day/month/year:hour:minute:second zone] "request" status bytes`.
 
 use core::fmt;
 use std::borrow::Cow;
 
 /// How the lines of a file are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub enum Format {
     /// `t_ms,key[,cost]`, with an optional header.
     Csv,
     /// Common or Combined Log Format.
@@ -18,7 +17,7 @@ pub(crate) enum Format {
 
 /// What an arrival is charged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Charge {
+pub enum Charge {
     /// A CSV column named `cost`, or the third field of a CSV without a header; 1 where there is none.
     #[default]
     Cost,
@@ -30,18 +29,18 @@ pub(crate) enum Charge {
 
 /// One request, as a limiter sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Arrival<'a> {
+pub struct Arrival<'a> {
     /// Milliseconds since the file's own origin (since 1970 in the Common Log Format).
-    pub(crate) t_ms: u64,
+    pub t_ms: u64,
     /// Who asks: any bytes, never empty.
-    pub(crate) key: Cow<'a, [u8]>,
+    pub key: Cow<'a, [u8]>,
     /// How many tokens it asks for.
-    pub(crate) cost: u64,
+    pub cost: u64,
 }
 
 /// What a well-formed line holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Line<'a> {
+pub enum Line<'a> {
     /// Nothing but white space.
     Blank,
     /// The names of the CSV columns.
@@ -52,7 +51,7 @@ pub(crate) enum Line<'a> {
 
 /// Why a line is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Malformed {
+pub enum Malformed {
     /// Neither format fits.
     Unrecognised,
     /// A field that every arrival needs is absent or empty.
@@ -100,7 +99,7 @@ impl core::error::Error for Malformed {}
 ///
 /// The format is settled by the first line that reads as an arrival; a CSV header counts on the first line only.
 #[derive(Clone, Debug)]
-pub(crate) struct Parser {
+pub struct Parser {
     format: Option<Format>,
     charge: Charge,
     header: Option<Vec<String>>,
@@ -110,23 +109,23 @@ pub(crate) struct Parser {
 
 impl Parser {
     /// A parser of one format, or of whichever the first readable line has.
-    pub(crate) fn new(format: Option<Format>, charge: Charge) -> Self {
+    pub fn new(format: Option<Format>, charge: Charge) -> Self {
         let cost_column = (charge == Charge::Cost).then_some(2);
         Self { format, charge, header: None, cost_column, at_first_line: true }
     }
 
     /// The format, once it is known.
-    pub(crate) fn format(&self) -> Option<Format> {
+    pub fn format(&self) -> Option<Format> {
         self.format
     }
 
     /// The names of the CSV columns, where the file gives them.
-    pub(crate) fn header(&self) -> Option<&[String]> {
+    pub fn header(&self) -> Option<&[String]> {
         self.header.as_deref()
     }
 
     /// Whether the cost asked for can be found in this file. Meaningful once the format is known.
-    pub(crate) fn has_charge(&self) -> bool {
+    pub fn has_charge(&self) -> bool {
         match (&self.charge, self.format) {
             (Charge::Column(name), Some(Format::Clf)) => name == "bytes",
             (Charge::Column(_), _) => self.cost_column.is_some(),
@@ -140,7 +139,7 @@ impl Parser {
     ///
     /// Says what is wrong with a line that is not an arrival, a header or blank. The next line can be read all the
     /// same.
-    pub(crate) fn line<'a>(&mut self, bytes: &'a [u8]) -> Result<Line<'a>, Malformed> {
+    pub fn line<'a>(&mut self, bytes: &'a [u8]) -> Result<Line<'a>, Malformed> {
         let first = core::mem::replace(&mut self.at_first_line, false);
         let bytes = if first { bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes) } else { bytes };
         let line = bytes.trim_ascii();

@@ -5,13 +5,13 @@ use core::time::Duration;
 use clap::{Args, ValueEnum};
 use tollgate::{Quota, QuotaError};
 
-use super::comparison::Comparison;
-use super::error::Error;
-use super::limiter::Selection;
+use crate::error::Error;
+use crate::judge::comparison::Comparison;
+use crate::judge::limiter::Selection;
 
 /// Who shares one limiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Key {
+pub enum Key {
     /// Each key has its own.
     Each,
     /// All arrivals share one.
@@ -20,30 +20,30 @@ pub(crate) enum Key {
 
 /// How the limit is given on the command line.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Policy {
+pub struct Policy {
     /// Tokens each period
     #[arg(long, value_name = "N", default_value_t = 60)]
-    pub(crate) limit: u64,
+    pub limit: u64,
 
     /// The period: a number with a unit of ns, us, ms, s, m, h or d
     #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = parse_duration)]
-    pub(crate) per: Duration,
+    pub per: Duration,
 
     /// The most tokens a bucket saves up [default: the limit]. Windows have no burst
     #[arg(long, value_name = "B")]
-    pub(crate) burst: Option<u64>,
+    pub burst: Option<u64>,
 
     /// Which algorithms to try; several may be given, with commas between
     #[arg(long, value_name = "NAME", value_enum, default_value = "all", value_delimiter = ',')]
-    pub(crate) algorithm: Vec<Selection>,
+    pub algorithm: Vec<Selection>,
 
     /// For keyed: how many keys its table is made for, in debt at the same time; it takes 26 bytes for each
     #[arg(long, value_name = "KEYS", default_value_t = 100_000)]
-    pub(crate) capacity: usize,
+    pub capacity: usize,
 
     /// One limiter for each key, or one for all arrivals together
     #[arg(long, value_enum, default_value = "each")]
-    pub(crate) key: Key,
+    pub key: Key,
 }
 
 impl Policy {
@@ -62,7 +62,7 @@ impl Policy {
     /// # Errors
     ///
     /// The limit is none, or an algorithm asked for by name cannot hold it.
-    pub(crate) fn comparison(&self) -> Result<Comparison, Error> {
+    pub fn comparison(&self) -> Result<Comparison, Error> {
         let quota = self.quota().map_err(Error::Quota)?;
         let mut algorithms = Selection::algorithms(&self.algorithm);
         loop {

@@ -9,13 +9,13 @@ use clap::{Args, ValueEnum};
 use tollgate::Nanos;
 
 use super::arrivals::{Arrivals, LONGEST_LINE};
-use super::comparison::Comparison;
-use super::error::Error;
-use super::figures;
-use super::parse::{Charge, Format, Line, Parser};
-use super::policy::Key;
-use super::progress::Progress;
 use super::timebase::{Timebase, TooFar};
+use crate::error::Error;
+use crate::format::parse::{Charge, Format, Line, Parser};
+use crate::judge::comparison::Comparison;
+use crate::policy::Key;
+use crate::show::figures;
+use crate::show::progress::Progress;
 
 /// Rejected lines that are reported one by one; the others are counted.
 const SHOWN_REJECTIONS: u64 = 10;
@@ -36,9 +36,9 @@ enum FormatName {
 
 /// Where arrivals come from, and how they are to be read.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Source {
+pub struct Source {
     /// The log; `-` reads standard input
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
 
     /// How the file is written
     #[arg(long, value_enum, default_value = "auto")]
@@ -46,25 +46,27 @@ pub(crate) struct Source {
 
     /// What an arrival costs: `cost` (the column of that name, else 1), `one`, or the name of a column such as `bytes`
     #[arg(long, value_name = "COLUMN", default_value = "cost")]
-    pub(crate) cost: String,
+    pub cost: String,
 }
 
 /// What a replay found.
 #[derive(Debug)]
-pub(crate) struct Replayed {
-    pub(crate) comparison: Comparison,
+pub struct Replayed {
+    /// What was decided.
+    pub comparison: Comparison,
     /// The number of each key. Empty with one limiter for all.
-    pub(crate) keys: HashMap<Box<[u8]>, usize>,
-    pub(crate) timebase: Timebase,
+    pub keys: HashMap<Box<[u8]>, usize>,
+    /// From the log's time to the limiters'.
+    pub timebase: Timebase,
     /// As it stands at the end of the log: it knows the format.
-    pub(crate) parser: Parser,
+    pub parser: Parser,
     /// Lines that could not be read.
-    pub(crate) rejected: u64,
+    pub rejected: u64,
 }
 
 impl Source {
     /// A file of either format, in which each arrival costs what its column `cost` says, or 1.
-    pub(crate) fn file(path: &Path) -> Self {
+    pub fn file(path: &Path) -> Self {
         Self { file: path.to_owned(), format: FormatName::Auto, cost: "cost".to_owned() }
     }
 
@@ -73,7 +75,7 @@ impl Source {
     /// # Errors
     ///
     /// The file cannot be read, none of it is an arrival, or it has no such column as the cost.
-    pub(crate) fn replay(&self, comparison: Comparison, key: Key) -> Result<Replayed, Error> {
+    pub fn replay(&self, comparison: Comparison, key: Key) -> Result<Replayed, Error> {
         if self.file == Path::new("-") {
             return self.replay_from(io::stdin().lock(), None, comparison, key);
         }
@@ -97,7 +99,7 @@ impl Source {
         let mut rejected = 0;
         let mut arrivals = Arrivals::new(reader, self.parser());
         let mut progress = Progress::through_bytes(length);
-        while let Some(read) = arrivals.next().map_err(|error| self.unreadable(error))? {
+        while let Some(read) = arrivals.next_line().map_err(|error| self.unreadable(error))? {
             progress.advance(read.length);
             let reason = match read.line {
                 Ok(Line::Blank | Line::Header) => continue,

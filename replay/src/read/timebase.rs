@@ -5,7 +5,7 @@ use tollgate::Nanos;
 /// A log's first arrival falls in the clock's first period; whole periods of the log's own time stay whole, so that
 /// windows of a minute begin when the log's minutes do.
 #[derive(Clone, Debug)]
-pub(crate) struct Timebase {
+pub struct Timebase {
     period: u64,
     origin: Option<u128>,
     first: Nanos,
@@ -15,19 +15,23 @@ pub(crate) struct Timebase {
 
 /// The time lies so far after the first arrival that one of the two cannot be true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooFar;
+pub struct TooFar;
 
 impl Timebase {
     /// A hundred years: well within a limiter's horizon.
     const FARTHEST: u64 = 100 * 365 * 86_400 * 1_000_000_000;
 
     /// A time base for windows of this many nanoseconds.
-    pub(crate) fn new(period: u64) -> Self {
+    pub fn new(period: u64) -> Self {
         Self { period: period.max(1), origin: None, first: Nanos::ZERO, latest: Nanos::ZERO, out_of_order: 0 }
     }
 
     /// The instant of a limiter's clock. What is earlier than the clock's origin counts as the origin.
-    pub(crate) fn instant(&mut self, t_ms: u64) -> Result<Nanos, TooFar> {
+    ///
+    /// # Errors
+    ///
+    /// The time cannot be true.
+    pub fn instant(&mut self, t_ms: u64) -> Result<Nanos, TooFar> {
         let nanos = u128::from(t_ms) * 1_000_000;
         let is_first = self.origin.is_none();
         let origin = *self.origin.get_or_insert(nanos - nanos % u128::from(self.period));
@@ -45,17 +49,17 @@ impl Timebase {
     }
 
     /// From the first arrival to the latest.
-    pub(crate) fn span(&self) -> core::time::Duration {
+    pub fn span(&self) -> core::time::Duration {
         self.latest.saturating_since(self.first)
     }
 
     /// From the first arrival to this instant.
-    pub(crate) fn since_first(&self, now: Nanos) -> core::time::Duration {
+    pub fn since_first(&self, now: Nanos) -> core::time::Duration {
         now.saturating_since(self.first)
     }
 
     /// Arrivals that are earlier than one before them.
-    pub(crate) fn out_of_order(&self) -> u64 {
+    pub fn out_of_order(&self) -> u64 {
         self.out_of_order
     }
 }

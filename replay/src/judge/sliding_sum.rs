@@ -8,14 +8,15 @@ use std::collections::VecDeque;
 /// newest one stored counts as that one. What came at one instant is kept as one entry, so that memory follows the
 /// number of different instants in a window: at most one a millisecond for a log that counts in milliseconds.
 #[derive(Clone, Debug)]
-pub(crate) struct SlidingSum {
+pub struct SlidingSum {
     window: u64,
     entries: VecDeque<(u64, u64)>,
     sum: u64,
 }
 
 impl SlidingSum {
-    pub(crate) fn new(window: u64) -> Self {
+    /// A sum over windows of this many nanoseconds.
+    pub fn new(window: u64) -> Self {
         Self { window, entries: VecDeque::new(), sum: 0 }
     }
 
@@ -33,7 +34,7 @@ impl SlidingSum {
     }
 
     /// Adds an amount at `now`, and returns the sum of the window that ends there. Saturates at `u64::MAX`.
-    pub(crate) fn add(&mut self, amount: u64, now: u64) -> u64 {
+    pub fn add(&mut self, amount: u64, now: u64) -> u64 {
         let now = self.clamp(now);
         let amount = amount.min(u64::MAX - self.at(now));
         match self.entries.back_mut() {

@@ -8,28 +8,28 @@ use core::convert::Infallible;
 ///
 /// Its modification order alone carries what the module proves about it; see [`StateCell`].
 #[derive(Debug)]
-pub(super) struct Slot(StateCell);
+pub(crate) struct Slot(StateCell);
 
 impl Slot {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(StateCell::new(Word::EMPTY.0))
     }
 
     /// Credits that could be spent, as of some instant.
     #[inline]
-    pub(super) fn credits(&self) -> u64 {
+    pub(crate) fn credits(&self) -> u64 {
         Word(self.0.load()).credits()
     }
 
     /// Takes one credit (rule 1). Wait-free: no loop, and no undo if another thread was faster.
     #[inline]
-    pub(super) fn take_one(&self) -> bool {
+    pub(crate) fn take_one(&self) -> bool {
         self.credits() > 0 && Word(self.0.subtract(Word::ONE)).credits() > 0
     }
 
     /// Takes `n` credits or none (rules 1 and 4). Lock-free.
     #[inline]
-    pub(super) fn take(&self, n: u64) -> bool {
+    pub(crate) fn take(&self, n: u64) -> bool {
         if n == 1 {
             return self.take_one();
         }
@@ -37,7 +37,7 @@ impl Slot {
     }
 
     /// Takes up to `n` credits; returns how many. Each is spent at once, so this gathers nothing. Lock-free.
-    pub(super) fn take_up_to(&self, n: u64) -> u64 {
+    pub(crate) fn take_up_to(&self, n: u64) -> u64 {
         let taken = self.0.update(|word| {
             let taken = Word(word).credits().min(n);
             Word(word).take(taken).map(|left| (left.0, taken)).ok_or(())
@@ -47,7 +47,7 @@ impl Slot {
 
     /// Starts a refill (rule 2a), unless another is under way. Lock-free.
     #[inline]
-    pub(super) fn begin(&self) -> Option<Refill<'_>> {
+    pub(crate) fn begin(&self) -> Option<Refill<'_>> {
         let begun = self.0.update(|word| {
             let begun = Word(word).begin().ok_or(())?;
             Ok::<_, ()>((begun.0, Word(word).credits()))
@@ -56,7 +56,7 @@ impl Slot {
     }
 
     /// Starts a refill, and takes out what credits there are (rule 7). Lock-free.
-    pub(super) fn claim(&self) -> Option<Refill<'_>> {
+    pub(crate) fn claim(&self) -> Option<Refill<'_>> {
         let claimed = self.0.update(|word| {
             let claimed = Word(word).claim().ok_or(())?;
             Ok::<_, ()>((claimed.0, Word(word).credits()))
@@ -68,7 +68,7 @@ impl Slot {
 /// The right to add credits to a slot: its REFILL bit. Dropping it clears the bit, whatever else goes wrong.
 #[must_use]
 #[derive(Debug)]
-pub(super) struct Refill<'a> {
+pub(crate) struct Refill<'a> {
     slot: &'a Slot,
     credits: u64,
     deposit: u64,
@@ -80,12 +80,12 @@ impl<'a> Refill<'a> {
     }
 
     /// What the slot held when the bit was set: no more than that is left (rule 2a).
-    pub(super) fn credits(&self) -> u64 {
+    pub(crate) fn credits(&self) -> u64 {
         self.credits
     }
 
     /// Adds `n` credits and clears the bit (rule 2d). Lock-free.
-    pub(super) fn deposit(mut self, n: u64) {
+    pub(crate) fn deposit(mut self, n: u64) {
         self.deposit = n;
     }
 }

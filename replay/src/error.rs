@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use tollgate::QuotaError;
 
-use super::limiter::Algorithm;
+use crate::judge::limiter::Algorithm;
 
 /// Why an algorithm cannot hold a limit: a `QuotaError`, or a `KeyedError` of a table.
-pub(super) type Unfit = Box<dyn core::error::Error + Send + Sync>;
+pub(crate) type Unfit = Box<dyn core::error::Error + Send + Sync>;
 
 /// Why a run ends without a result.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl fmt::Display for Error {
                 path.display()
             ),
             Self::Compressed(path) => {
-                write!(f, "{0} is compressed; unpack it on the way: zcat {0} | tollgate-bench replay -", path.display())
+                write!(f, "{0} is compressed; unpack it on the way: zcat {0} | tollgate-replay -", path.display())
             }
             Self::NoSuchColumn(path, column, known) if known.is_empty() => {
                 write!(f, "{} names no columns, so none of them is {column:?}", path.display())

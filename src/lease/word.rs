@@ -7,55 +7,55 @@
 /// ```
 ///
 /// The count goes below zero when several threads take one credit each at once and there are fewer: nobody undoes that, a
-/// negative count reads as none, and the next deposit starts from zero (rules 1 and 2 of the module).
+/// negative count reads as none, and the next deposit starts from zero (rules 1 and 2 of `sharded`).
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Word(pub(crate) u64);
+pub struct Word(pub u64);
 
 impl Word {
     /// No credits, and nobody refills.
-    pub(crate) const EMPTY: Self = Self(0);
+    pub const EMPTY: Self = Self(0);
 
     /// The lowest bit: whoever set it alone may add credits (rule 3).
     const REFILL: u64 = 1;
 
     /// What one credit adds to the word. Subtracting it without looking is rule 1.
-    pub(crate) const ONE: u64 = 2;
+    pub const ONE: u64 = 2;
 
     /// Credits that can be spent.
     #[inline]
-    pub(crate) const fn credits(self) -> u64 {
+    pub const fn credits(self) -> u64 {
         let count = self.0.cast_signed() >> 1;
         if count > 0 { count.cast_unsigned() } else { 0 }
     }
 
     /// Whether somebody is refilling the slot.
     #[inline]
-    pub(crate) const fn is_refilling(self) -> bool {
+    pub const fn is_refilling(self) -> bool {
         self.0 & Self::REFILL != 0
     }
 
     /// With `n` credits fewer, if there are that many (rules 1 and 4).
     #[inline]
-    pub(crate) const fn take(self, n: u64) -> Option<Self> {
+    pub const fn take(self, n: u64) -> Option<Self> {
         if n <= self.credits() { Some(Self(self.0 - n * Self::ONE)) } else { None }
     }
 
     /// With the REFILL bit set, unless it is (rule 2a).
     #[inline]
-    pub(crate) const fn begin(self) -> Option<Self> {
+    pub const fn begin(self) -> Option<Self> {
         if self.is_refilling() { None } else { Some(Self(self.0 | Self::REFILL)) }
     }
 
     /// With the REFILL bit set and no credits, unless somebody refills: a handle takes them all (rule 7).
     #[inline]
-    pub(crate) const fn claim(self) -> Option<Self> {
+    pub const fn claim(self) -> Option<Self> {
         if self.is_refilling() { None } else { Some(Self(Self::REFILL)) }
     }
 
     /// With `deposit` credits more and the REFILL bit cleared (rule 2d).
     #[inline]
-    pub(crate) const fn finish(self, deposit: u64) -> Self {
+    pub const fn finish(self, deposit: u64) -> Self {
         Self((self.credits() + deposit) * Self::ONE)
     }
 }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// It shares nothing with the library. Its rule for an instant older than its newest admission is the library's: the
 /// instant counts for itself in the decision, and as the newest one in memory.
 #[derive(Clone, Debug)]
-pub(crate) struct ExactLog {
+pub struct ExactLog {
     limit: u64,
     window: u64,
     /// When tokens leave the window, and how many; the oldest first.
@@ -20,12 +20,16 @@ pub(crate) struct ExactLog {
 
 impl ExactLog {
     /// A log that admits `limit` within any `window` nanoseconds.
-    pub(crate) fn new(limit: u64, window: u64) -> Self {
+    pub fn new(limit: u64, window: u64) -> Self {
         Self { limit, window, leaving: VecDeque::new(), held: 0 }
     }
 
-    /// Admits a cost of `n` at `now`, or says how long to wait; `None` if that cost can never pass.
-    pub(crate) fn try_acquire_n_at(&mut self, n: u64, now: u64) -> Result<(), Option<Duration>> {
+    /// Admits a cost of `n` at `now`, or says how long to wait.
+    ///
+    /// # Errors
+    ///
+    /// The wait; `None` if that cost can never pass.
+    pub fn try_acquire_n_at(&mut self, n: u64, now: u64) -> Result<(), Option<Duration>> {
         if n > self.limit {
             return Err(None);
         }

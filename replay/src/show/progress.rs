@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::figures;
+use crate::show::figures;
 
 /// How often a line is written where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
@@ -14,7 +14,7 @@ const LINE_EVERY: Duration = Duration::from_secs(5);
 /// A bar on a terminal; elsewhere a line every few seconds, so that a short run stays quiet and a long one is seen to
 /// live.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub struct Progress {
     bar: ProgressBar,
     on_terminal: bool,
     what: &'static str,
@@ -24,7 +24,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Progress through a log of this many bytes, if that is known.
-    pub(crate) fn through_bytes(total: Option<u64>) -> Self {
+    pub fn through_bytes(total: Option<u64>) -> Self {
         let template = match total {
             Some(_) => {
                 "{bar:40} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {binary_bytes_per_sec}  {eta} left"
@@ -35,7 +35,7 @@ impl Progress {
     }
 
     /// Progress through this many arrivals.
-    pub(crate) fn through_arrivals(total: u64) -> Self {
+    pub fn through_arrivals(total: u64) -> Self {
         Self::new(Some(total), "{bar:40} {percent:>3} %  {human_pos} of {human_len} arrivals  {msg}", "arrivals")
     }
 
@@ -47,12 +47,12 @@ impl Progress {
     }
 
     /// Names what is under way.
-    pub(crate) fn name(&self, what: &str) {
+    pub fn name(&self, what: &str) {
         self.bar.set_message(what.to_owned());
     }
 
     /// `by` more are done.
-    pub(crate) fn advance(&mut self, by: u64) {
+    pub fn advance(&mut self, by: u64) {
         const STEP: u64 = 1 << 16; // rarely enough to cost nothing
         self.unreported += by;
         if self.unreported >= STEP {
@@ -78,12 +78,12 @@ impl Progress {
     }
 
     /// Writes a line to standard error without disturbing the bar.
-    pub(crate) fn note(&self, line: &str) {
+    pub fn note(&self, line: &str) {
         self.bar.suspend(|| eprintln!("{line}"));
     }
 
     /// Takes the bar away.
-    pub(crate) fn finish(&self) {
+    pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }

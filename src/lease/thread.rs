@@ -1,7 +1,7 @@
 //! Which shard a thread uses.
 
 /// The most shards that a limiter has, whatever is asked for.
-pub(super) const MOST_SHARDS: usize = 1_024;
+pub(crate) const MOST_SHARDS: usize = 1_024;
 
 #[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]
 mod numbered {
@@ -27,7 +27,7 @@ mod numbered {
     /// So threads that are alive at the same time have different numbers, and these are small: as many threads as shards
     /// have a shard each, however many came and went before them.
     #[inline]
-    pub(in crate::sharded) fn index() -> usize {
+    pub(crate) fn index() -> usize {
         let index = INDEX.get();
         if index == NONE { first() } else { index }
     }
@@ -104,7 +104,7 @@ mod numbered {
 
     /// How many shards a limiter has unless told otherwise: as many as the machine has cores, and at least 16, for more
     /// threads than cores should not have to share.
-    pub(in crate::sharded) fn default_shards() -> usize {
+    pub(crate) fn default_shards() -> usize {
         static CORES: OnceLock<usize> = OnceLock::new(); // asking takes microseconds
         *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from)).max(&16)
     }
@@ -160,11 +160,11 @@ mod numbered {
 mod numbered {
     //! Without `std` threads cannot be told apart.
 
-    pub(in crate::sharded) fn index() -> usize {
+    pub(crate) fn index() -> usize {
         0
     }
 
-    pub(in crate::sharded) fn default_shards() -> usize {
+    pub(crate) fn default_shards() -> usize {
         1
     }
 }
@@ -179,11 +179,11 @@ mod numbered {
         static INDEX: Cell<usize> = Cell::new(0);
     }
 
-    pub(in crate::sharded) fn index() -> usize {
+    pub(crate) fn index() -> usize {
         INDEX.with(Cell::get)
     }
 
-    pub(in crate::sharded) fn default_shards() -> usize {
+    pub(crate) fn default_shards() -> usize {
         2
     }
 
@@ -195,4 +195,4 @@ mod numbered {
 
 #[cfg(all(loom, feature = "loom"))]
 pub use numbered::set_index;
-pub(super) use numbered::{default_shards, index};
+pub(crate) use numbered::{default_shards, index};

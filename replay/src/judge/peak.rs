@@ -14,7 +14,7 @@ const EXACT: u64 = SLICES * 1_000_000;
 /// memory stays bounded however dense the stream; what is found is then never more than came, and exact too if the
 /// log's resolution is no finer than that.
 #[derive(Clone, Debug)]
-pub(crate) struct Peak {
+pub struct Peak {
     recent: SlidingSum,
     grain: u64,
     most: u64,
@@ -22,13 +22,15 @@ pub(crate) struct Peak {
 }
 
 impl Peak {
-    pub(crate) fn new(window: u64) -> Self {
+    /// Of windows of this many nanoseconds.
+    pub fn new(window: u64) -> Self {
         // A window of whole grains: rounding both of its ends down then never makes it longer.
         let grain = if window <= EXACT { 1 } else { window / SLICES };
         Self { recent: SlidingSum::new(window / grain * grain), grain, most: 0, at: 0 }
     }
 
-    pub(crate) fn add(&mut self, amount: u64, now: u64) {
+    /// Adds an amount at `now`, in nanoseconds.
+    pub fn add(&mut self, amount: u64, now: u64) {
         let sum = self.recent.add(amount, now - now % self.grain);
         if sum > self.most {
             self.most = sum;
@@ -37,12 +39,12 @@ impl Peak {
     }
 
     /// The most in any window, in tokens.
-    pub(crate) fn most(&self) -> u64 {
+    pub fn most(&self) -> u64 {
         self.most
     }
 
     /// The end of the first window that held the most, in nanoseconds.
-    pub(crate) fn at(&self) -> u64 {
+    pub fn at(&self) -> u64 {
         self.at
     }
 }

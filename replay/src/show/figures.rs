@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 /// `1234567` as `1,234,567`.
-pub(crate) fn count(n: u64) -> String {
+pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut grouped = String::with_capacity(digits.len() * 4 / 3 + 1);
     for (place, digit) in digits.chars().enumerate() {
@@ -16,12 +16,12 @@ pub(crate) fn count(n: u64) -> String {
 }
 
 /// `3 keys`, `1 key`.
-pub(crate) fn counted(n: u64, one: &str, many: &str) -> String {
+pub fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
 }
 
 /// A share of 1 in per cent, to three significant digits or a thousandth of a per cent: `12.3 %`, `0.003 %`.
-pub(crate) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
         0.0 => "0 %".to_owned(),
@@ -33,7 +33,7 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// A duration in its two largest units: `3 d 11 h`, `1 min`, `2.5 s`, `250 ms`.
-pub(crate) fn span(duration: Duration) -> String {
+pub fn span(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let two = |large: u64, unit: &str, small: u64, part: &str| match small {
         0 => format!("{large} {unit}"),
@@ -62,7 +62,7 @@ fn small_span(duration: Duration) -> String {
 }
 
 /// Bytes in binary units: `1.5 GiB`.
-pub(crate) fn bytes(n: u64) -> String {
+pub fn bytes(n: u64) -> String {
     indicatif::BinaryBytes(n).to_string()
 }
 

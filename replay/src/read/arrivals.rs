@@ -2,25 +2,25 @@
 
 use std::io::{self, BufRead};
 
-use super::parse::{Line, Malformed, Parser};
+use crate::format::parse::{Line, Malformed, Parser};
 
 /// The longest line that is read, in bytes; a longer one is rejected without being held in memory.
-pub(crate) const LONGEST_LINE: u64 = 64 * 1024;
+pub(super) const LONGEST_LINE: u64 = 64 * 1024;
 
 /// One line, read or rejected.
 #[derive(Debug)]
-pub(crate) struct Numbered<'a> {
+pub(super) struct Numbered<'a> {
     /// Counted from 1.
-    pub(crate) number: u64,
+    pub(super) number: u64,
     /// Bytes, with the line ending.
-    pub(crate) length: u64,
+    pub(super) length: u64,
     /// What it holds; `Err(None)` if it is longer than [`LONGEST_LINE`].
-    pub(crate) line: Result<Line<'a>, Option<Malformed>>,
+    pub(super) line: Result<Line<'a>, Option<Malformed>>,
 }
 
 /// The lines of a log.
 #[derive(Debug)]
-pub(crate) struct Arrivals<R> {
+pub(super) struct Arrivals<R> {
     reader: R,
     parser: Parser,
     buffer: Vec<u8>,
@@ -28,7 +28,8 @@ pub(crate) struct Arrivals<R> {
 }
 
 impl<R: BufRead> Arrivals<R> {
-    pub(crate) fn new(reader: R, parser: Parser) -> Self {
+    /// The lines of this reader.
+    pub(super) fn new(reader: R, parser: Parser) -> Self {
         Self { reader, parser, buffer: Vec::new(), number: 0 }
     }
 
@@ -37,7 +38,7 @@ impl<R: BufRead> Arrivals<R> {
     /// # Errors
     ///
     /// What reading the log failed with.
-    pub(crate) fn next(&mut self) -> io::Result<Option<Numbered<'_>>> {
+    pub(super) fn next_line(&mut self) -> io::Result<Option<Numbered<'_>>> {
         self.buffer.clear();
         let mut bounded = io::Read::take(&mut self.reader, LONGEST_LINE);
         let mut length = bounded.read_until(b'\n', &mut self.buffer)? as u64;
@@ -54,7 +55,8 @@ impl<R: BufRead> Arrivals<R> {
         Ok(Some(Numbered { number: self.number, length, line }))
     }
 
-    pub(crate) fn parser(&self) -> &Parser {
+    /// What has read the lines so far.
+    pub(super) fn parser(&self) -> &Parser {
         &self.parser
     }
 }
@@ -62,13 +64,13 @@ impl<R: BufRead> Arrivals<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::parse::Charge;
+    use crate::format::parse::Charge;
 
     /// Number, length and whether it is an arrival, for each line.
     fn lines(text: &[u8]) -> Vec<(u64, u64, bool)> {
         let mut arrivals = Arrivals::new(text, Parser::new(None, Charge::Cost));
         let mut lines = Vec::new();
-        while let Some(read) = arrivals.next().unwrap() {
+        while let Some(read) = arrivals.next_line().unwrap() {
             lines.push((read.number, read.length, matches!(read.line, Ok(Line::Arrival(_)))));
         }
         lines

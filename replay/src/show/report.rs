@@ -11,14 +11,14 @@ use comfy_table::{CellAlignment, LineStyle, Table, TableStyle, presets};
 use serde::Serialize;
 use tollgate::Nanos;
 
-use super::Args;
-use super::comparison::{KeyRecord, LOG_MEMORY, Tally, share};
-use super::error::Error;
-use super::figures::{bytes, count, counted, percent, span};
-use super::limiter::Algorithm;
-use super::parse::Format;
-use super::policy::Key;
-use super::source::Replayed;
+use crate::args::Args;
+use crate::error::Error;
+use crate::format::parse::Format;
+use crate::judge::comparison::{KeyRecord, LOG_MEMORY, Tally, share};
+use crate::judge::limiter::Algorithm;
+use crate::policy::Key;
+use crate::read::source::Replayed;
+use crate::show::figures::{bytes, count, counted, percent, span};
 
 /// The name of the exact log in tables and rows.
 const EXACT_LOG: &str = "exact-log";
@@ -28,7 +28,7 @@ const SHOWN_KEY: usize = 40;
 
 /// What one algorithm did, for machines. A header line names the fields; more may follow.
 #[derive(Debug, Serialize)]
-pub(super) struct Row {
+pub struct Row {
     bench: &'static str,
     file: String,
     engine: &'static str,
@@ -57,7 +57,7 @@ pub(super) struct Row {
 }
 
 /// A row for each algorithm, and one for the exact log.
-pub(super) fn rows(replayed: &Replayed, args: &Args) -> Vec<Row> {
+pub fn rows(replayed: &Replayed, args: &Args) -> Vec<Row> {
     let comparison = &replayed.comparison;
     let quota = comparison.quota();
     let row = |(engine, tally): (&'static str, &Tally)| Row {
@@ -102,7 +102,7 @@ fn named_tallies(replayed: &Replayed) -> impl Iterator<Item = (&'static str, &Ta
 /// # Errors
 ///
 /// The file cannot be written.
-pub(crate) fn write_csv(path: &Path, rows: &[impl Serialize]) -> Result<(), Error> {
+pub fn write_csv(path: &Path, rows: &[impl Serialize]) -> Result<(), Error> {
     let unwritable = |error| Error::Unwritable(path.to_owned(), error);
     let mut writer = csv::Writer::from_writer(File::create(path).map_err(unwritable)?);
     for row in rows {
@@ -116,7 +116,7 @@ pub(crate) fn write_csv(path: &Path, rows: &[impl Serialize]) -> Result<(), Erro
 /// # Errors
 ///
 /// Any other failure to write.
-pub(crate) fn print(text: &str) -> io::Result<()> {
+pub fn print(text: &str) -> io::Result<()> {
     match io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
         _ => Ok(()),
@@ -124,7 +124,7 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
 }
 
 /// A table whose first column is on the left and whose others are on the right, with one line under its header.
-pub(crate) fn table<'a>(columns: impl IntoIterator<Item = &'a str>) -> Table {
+pub fn table<'a>(columns: impl IntoIterator<Item = &'a str>) -> Table {
     const UNDERLINED: TableStyle =
         presets::NOTHING.header_separator(LineStyle::none().fill('\u{2500}').junction('\u{2500}'));
     let mut table = Table::new();
@@ -136,7 +136,11 @@ pub(crate) fn table<'a>(columns: impl IntoIterator<Item = &'a str>) -> Table {
 }
 
 /// The whole report.
-pub(super) fn text(replayed: &Replayed, args: &Args) -> String {
+///
+/// # Panics
+///
+/// Never: a string takes all that is written to it.
+pub fn text(replayed: &Replayed, args: &Args) -> String {
     let mut text = String::new();
     let every = span(args.policy.per);
     write_summary(&mut text, replayed, args).expect("a string takes all");
