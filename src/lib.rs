@@ -43,6 +43,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod algorithm;
+mod build_error;
 mod cell;
 mod clock;
 mod decision;
@@ -59,6 +60,7 @@ mod sync;
 mod timeline;
 mod window_log;
 
+pub use build_error::BuildError;
 #[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]
 pub use clock::CoarseClock;
 #[cfg(feature = "quanta")]

@@ -5,7 +5,7 @@ use core::fmt;
 use core::time::Duration;
 use tollgate::algorithm::Algorithm;
 use tollgate::{
-    Denied, FixedWindow, ManualClock, Nanos, PackedTokenBucket, Quota, QuotaError, RateLimit, RateLimiter,
+    BuildError, Denied, FixedWindow, ManualClock, Nanos, PackedTokenBucket, Quota, RateLimit, RateLimiter,
     SlidingWindowCounter, SlidingWindowLog, TokenBucket,
 };
 
@@ -100,10 +100,10 @@ impl Kind {
     /// # Errors
     ///
     /// The limiter's, if the quota does not fit it; or if it is a log that would take more than 8 MiB.
-    pub fn limiter(self, quota: Quota, clock: &ManualClock) -> Result<Box<dyn Subject>, QuotaError> {
+    pub fn limiter(self, quota: Quota, clock: &ManualClock) -> Result<Box<dyn Subject>, BuildError> {
         let clock = clock.clone();
         if self == Self::SlidingWindowLog && quota.tokens() > LONGEST_LOG && !quota.is_unlimited() {
-            return Err(QuotaError::LogTooLong { largest: LONGEST_LOG });
+            return Err(BuildError::LogTooLong { largest: LONGEST_LOG });
         }
         Ok(match self {
             Self::TokenBucket => Box::new(TokenBucket::try_with_clock(quota, clock)?),
@@ -192,7 +192,7 @@ impl Pair {
     /// # Errors
     ///
     /// The limiter's, if the quota does not fit it.
-    pub fn new(kind: Kind, quota: Quota) -> Result<Self, QuotaError> {
+    pub fn new(kind: Kind, quota: Quota) -> Result<Self, BuildError> {
         let clock = ManualClock::new();
         let limiter = kind.limiter(quota, &clock)?;
         Ok(Self { kind, quota, limiter, model: kind.model(quota), clock, now: Nanos::ZERO })
@@ -203,7 +203,7 @@ impl Pair {
     /// # Errors
     ///
     /// The limiter's, if the quota does not fit it.
-    pub fn holding(tokens: u64, kind: Kind, quota: Quota, at: Nanos) -> Result<Self, QuotaError> {
+    pub fn holding(tokens: u64, kind: Kind, quota: Quota, at: Nanos) -> Result<Self, BuildError> {
         let mut pair = Self::new(kind, quota)?;
         pair.set(at);
         let tokens = tokens.min(kind.capacity(quota));
