@@ -43,6 +43,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod algorithm;
+mod build_error;
 mod cell;
 mod clock;
 mod decision;
@@ -56,12 +57,11 @@ mod quota;
 mod rate_limit;
 mod sharded;
 mod sync;
-#[cfg(feature = "testing")]
-pub mod testing;
 mod timeline;
 mod wait;
 mod window_log;
 
+pub use build_error::BuildError;
 #[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]
 pub use clock::CoarseClock;
 #[cfg(feature = "quanta")]
@@ -71,7 +71,7 @@ pub use clock::{Clock, ManualClock, Monotone};
 pub use clock::{DefaultClock, MonotonicClock, WallClock};
 pub use decision::{Denied, Status};
 pub use keyed::{ClientKey, KeyedError, KeyedLimiter};
-#[cfg(feature = "testing")]
+#[cfg(feature = "loom")]
 #[doc(hidden)]
 pub use lease::Word;
 pub use limiter::{

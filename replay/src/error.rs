@@ -8,7 +8,7 @@ use tollgate::QuotaError;
 
 use crate::judge::limiter::Algorithm;
 
-/// Why an algorithm cannot hold a limit: a `QuotaError`, or a `KeyedError` of a table.
+/// Why an algorithm cannot hold a limit: a `BuildError`, or a `KeyedError` of a table.
 pub(crate) type Unfit = Box<dyn core::error::Error + Send + Sync>;
 
 /// Why a run ends without a result.

@@ -2,9 +2,10 @@
 
 use super::fields::Fields;
 use super::{Algorithm, Bucket, sealed};
+use crate::build_error::BuildError;
 use crate::decision::Denied;
 use crate::nanos::Nanos;
-use crate::quota::{Quota, QuotaError};
+use crate::quota::Quota;
 use core::time::Duration;
 
 /// The token bucket of the textbooks, packed: tokens left, and when they were last topped up.
@@ -23,7 +24,7 @@ use core::time::Duration;
 /// clamped on a whole token.
 ///
 /// What the encoding costs is room. The stamp must not wrap for 30 years, so `rate * burst` can be about 1.9e10 at most
-/// (rate in tokens per second); more is a [`LimitTooLarge`](QuotaError::LimitTooLarge) error. It is here to compare
+/// (rate in tokens per second); more is a [`LimitTooLarge`](BuildError::LimitTooLarge) error. It is here to compare
 /// encodings; [`Gcra`](super::Gcra) has no such limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packed(Fields<1>);
@@ -33,8 +34,8 @@ impl Packed {
     ///
     /// # Errors
     ///
-    /// [`QuotaError::LimitTooLarge`] if burst and stamp do not fit in a word together for 30 years.
-    pub const fn try_new(quota: Quota) -> Result<Self, QuotaError> {
+    /// [`BuildError::LimitTooLarge`] if burst and stamp do not fit in a word together for 30 years.
+    pub const fn try_new(quota: Quota) -> Result<Self, BuildError> {
         match Fields::try_new(quota, quota.tokens(), quota.burst()) {
             Ok(fields) => Ok(Self(fields)),
             Err(error) => Err(error),

@@ -2,9 +2,10 @@
 
 use super::fields::Fields;
 use super::{Algorithm, Bucket, sealed};
+use crate::build_error::BuildError;
 use crate::decision::Denied;
 use crate::nanos::Nanos;
-use crate::quota::{Quota, QuotaError};
+use crate::quota::Quota;
 use crate::timeline::Hint;
 use core::time::Duration;
 
@@ -23,7 +24,7 @@ use core::time::Duration;
 /// `limit * (1 + ceil(T / period))` in a span of length `T`: twice the limit can pass around a boundary.
 ///
 /// The index must not overflow for 30 years; a limit that leaves it too few bits is a
-/// [`LimitTooLarge`](QuotaError::LimitTooLarge) error, which names the largest.
+/// [`LimitTooLarge`](BuildError::LimitTooLarge) error, which names the largest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window(Fields<1>);
 
@@ -32,8 +33,8 @@ impl Window {
     ///
     /// # Errors
     ///
-    /// [`QuotaError::LimitTooLarge`] if index and count do not fit in a word together for 30 years.
-    pub const fn try_new(quota: Quota) -> Result<Self, QuotaError> {
+    /// [`BuildError::LimitTooLarge`] if index and count do not fit in a word together for 30 years.
+    pub const fn try_new(quota: Quota) -> Result<Self, BuildError> {
         match Fields::try_new(quota, 1, quota.tokens()) {
             Ok(fields) => Ok(Self(fields)),
             Err(error) => Err(error),

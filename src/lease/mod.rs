@@ -7,7 +7,7 @@
 mod layout;
 mod slot;
 mod thread;
-#[cfg_attr(not(feature = "testing"), allow(unreachable_pub))] // independent checks of the protocol use the same steps
+#[cfg_attr(not(feature = "loom"), allow(unreachable_pub))] // independent checks of the protocol use the same steps
 mod word;
 
 pub(crate) use layout::Layout;
@@ -15,5 +15,5 @@ pub(crate) use slot::{Refill, Slot};
 #[cfg(all(loom, feature = "loom"))]
 pub use thread::set_index;
 pub(crate) use thread::{default_shards, index};
-#[cfg(feature = "testing")]
+#[cfg(feature = "loom")]
 pub use word::Word;

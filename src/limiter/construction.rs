@@ -2,11 +2,12 @@
 
 use super::RateLimiter;
 use crate::algorithm::{Bucket, Gcra, Packed, SlidingCounter, Window};
+use crate::build_error::BuildError;
 use crate::cell::StateCell;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
 use crate::clock::{DEFAULT_CLOCK, DefaultClock};
-use crate::quota::{Quota, QuotaError};
+use crate::quota::Quota;
 use crate::sync::const_unless_loom;
 
 /// `new`, `try_new`, `with_clock` and `try_with_clock` for an algorithm.
@@ -30,8 +31,8 @@ macro_rules! constructors {
                 ///
                 /// # Errors
                 ///
-                /// [`QuotaError::LimitTooLarge`] if the algorithm's word has no room for the quota.
-                pub const fn try_new(quota: Quota) -> Result<Self, QuotaError> {
+                /// [`BuildError::LimitTooLarge`] if the algorithm's word has no room for the quota.
+                pub const fn try_new(quota: Quota) -> Result<Self, BuildError> {
                     match Self::algorithm(quota) {
                         Ok(algorithm) => Ok(Self::assemble(algorithm, DEFAULT_CLOCK)),
                         Err(error) => Err(error),
@@ -42,7 +43,7 @@ macro_rules! constructors {
 
         impl<C> RateLimiter<$algorithm, C> {
             #[allow(clippy::unnecessary_wraps)] // the token bucket takes every quota
-            const fn algorithm($quota: Quota) -> Result<$algorithm, QuotaError> {
+            const fn algorithm($quota: Quota) -> Result<$algorithm, BuildError> {
                 $build
             }
 
@@ -71,8 +72,8 @@ macro_rules! constructors {
             ///
             /// # Errors
             ///
-            /// [`QuotaError::LimitTooLarge`] if the algorithm's word has no room for the quota.
-            pub fn try_with_clock(quota: Quota, clock: C) -> Result<Self, QuotaError> {
+            /// [`BuildError::LimitTooLarge`] if the algorithm's word has no room for the quota.
+            pub fn try_with_clock(quota: Quota, clock: C) -> Result<Self, BuildError> {
                 Self::algorithm(quota).map(|algorithm| Self::assemble(algorithm, clock))
             }
         }
@@ -108,11 +109,11 @@ impl<A: Bucket, C: Clock> RateLimiter<A, C> {
     ///
     /// # Errors
     ///
-    /// [`QuotaError::InitialTooLarge`] if `tokens` is above [`max_cost`](Self::max_cost).
-    pub fn try_with_initial(self, tokens: u64) -> Result<Self, QuotaError> {
+    /// [`BuildError::InitialTooLarge`] if `tokens` is above [`max_cost`](Self::max_cost).
+    pub fn try_with_initial(self, tokens: u64) -> Result<Self, BuildError> {
         let largest = self.max_cost();
         if tokens > largest {
-            return Err(QuotaError::InitialTooLarge { largest });
+            return Err(BuildError::InitialTooLarge { largest });
         }
         let cell = StateCell::new(self.algorithm.holding(tokens, self.clock.now()));
         Ok(Self { cell, ..self })

@@ -194,7 +194,7 @@ impl<A: Algorithm, C> fmt::Debug for RateLimiter<A, C> {
 mod tests {
     use super::*;
     use crate::ManualClock;
-    use crate::quota::QuotaError;
+    use crate::build_error::BuildError;
     use alloc::format;
     use core::time::Duration;
 
@@ -209,13 +209,13 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_reported_or_panics() {
-        const TOO_LARGE: QuotaError = QuotaError::LimitTooLarge { largest: 16_383 };
+        const TOO_LARGE: BuildError = BuildError::LimitTooLarge { largest: 16_383 };
         let quota = Quota::per_second(1_000_000);
         assert_eq!(PackedTokenBucket::try_new(quota).unwrap_err(), TOO_LARGE);
         assert!(PackedTokenBucket::try_new(Quota::per_second(1_000)).is_ok());
         assert_eq!(PackedTokenBucket::try_with_clock(quota, ManualClock::new()).unwrap_err(), TOO_LARGE);
         let bucket = TokenBucket::with_clock(Quota::per_second(5), ManualClock::new());
-        assert_eq!(bucket.try_with_initial(6).unwrap_err(), QuotaError::InitialTooLarge { largest: 5 });
+        assert_eq!(bucket.try_with_initial(6).unwrap_err(), BuildError::InitialTooLarge { largest: 5 });
     }
 
     #[test]

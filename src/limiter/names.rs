@@ -68,13 +68,13 @@ name! {
     /// # Examples
     ///
     /// ```
-    /// use tollgate::{PackedTokenBucket, Quota, QuotaError};
+    /// use tollgate::{BuildError, PackedTokenBucket, Quota};
     ///
     /// let bucket = PackedTokenBucket::new(Quota::per_second(1_000));
     /// assert!(bucket.try_acquire_n(1_000).is_ok());
     ///
     /// let error = PackedTokenBucket::try_new(Quota::per_second(1_000_000)).unwrap_err();
-    /// assert_eq!(error, QuotaError::LimitTooLarge { largest: 16_383 });
+    /// assert_eq!(error, BuildError::LimitTooLarge { largest: 16_383 });
     /// ```
     PackedTokenBucket = Packed
 }

@@ -2,11 +2,12 @@
 
 use super::central::Central;
 use super::token_bucket::ShardedTokenBucket;
+use crate::build_error::BuildError;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
 use crate::clock::{DEFAULT_CLOCK, DefaultClock};
 use crate::lease::{Layout, Slot, default_shards};
-use crate::quota::{Quota, QuotaError};
+use crate::quota::Quota;
 use crossbeam_utils::CachePadded;
 
 #[cfg(feature = "std")]
@@ -42,7 +43,7 @@ impl ShardedTokenBucket<DefaultClock> {
     /// # Errors
     ///
     /// None.
-    pub fn try_new(quota: Quota) -> Result<Self, QuotaError> {
+    pub fn try_new(quota: Quota) -> Result<Self, BuildError> {
         Ok(Self::new(quota))
     }
 
@@ -50,8 +51,8 @@ impl ShardedTokenBucket<DefaultClock> {
     ///
     /// # Errors
     ///
-    /// [`QuotaError::ZeroShards`] if `shards` is 0.
-    pub fn try_with_shards(quota: Quota, shards: usize) -> Result<Self, QuotaError> {
+    /// [`BuildError::ZeroShards`] if `shards` is 0.
+    pub fn try_with_shards(quota: Quota, shards: usize) -> Result<Self, BuildError> {
         Self::try_with_shards_and_clock(quota, shards, DEFAULT_CLOCK)
     }
 }
@@ -67,7 +68,7 @@ impl<C> ShardedTokenBucket<C> {
     /// # Errors
     ///
     /// None.
-    pub fn try_with_clock(quota: Quota, clock: C) -> Result<Self, QuotaError> {
+    pub fn try_with_clock(quota: Quota, clock: C) -> Result<Self, BuildError> {
         Ok(Self::with_clock(quota, clock))
     }
 
@@ -84,17 +85,18 @@ impl<C> ShardedTokenBucket<C> {
     ///
     /// # Errors
     ///
-    /// [`QuotaError::ZeroShards`] if `shards` is 0.
-    pub fn try_with_shards_and_clock(quota: Quota, shards: usize, clock: C) -> Result<Self, QuotaError> {
+    /// [`BuildError::ZeroShards`] if `shards` is 0.
+    pub fn try_with_shards_and_clock(quota: Quota, shards: usize, clock: C) -> Result<Self, BuildError> {
         if shards == 0 {
-            return Err(QuotaError::ZeroShards);
+            return Err(BuildError::ZeroShards);
         }
         let shards = if cfg!(feature = "std") { shards } else { 1 };
         Ok(Self::assemble(quota, Layout::new(quota, shards), clock))
     }
 
     /// A bucket of exactly these sizes, for model checks, whose bursts must be tiny. The burst must cover them.
-    #[cfg(feature = "testing")]
+    ///
+    /// No part of the interface: it may change or go in any release.
     #[doc(hidden)]
     pub fn with_sizes(quota: Quota, shards: usize, handles: usize, batch: u64, clock: C) -> Self {
         Self::assemble(quota, Layout { shards, handles, batch }, clock)
@@ -131,11 +133,11 @@ impl<C: Clock> ShardedTokenBucket<C> {
     ///
     /// # Errors
     ///
-    /// [`QuotaError::InitialTooLarge`] if `tokens` is above [`max_cost`](Self::max_cost).
-    pub fn try_with_initial(self, tokens: u64) -> Result<Self, QuotaError> {
+    /// [`BuildError::InitialTooLarge`] if `tokens` is above [`max_cost`](Self::max_cost).
+    pub fn try_with_initial(self, tokens: u64) -> Result<Self, BuildError> {
         let largest = self.max_cost();
         if tokens > largest {
-            return Err(QuotaError::InitialTooLarge { largest });
+            return Err(BuildError::InitialTooLarge { largest });
         }
         let central = self.central.holding(tokens, self.clock.now());
         Ok(Self { central, ..self })

@@ -52,12 +52,13 @@ mod records;
 mod ring;
 mod slot;
 
+use crate::build_error::BuildError;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
 use crate::clock::{DEFAULT_CLOCK, DefaultClock};
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
-use crate::quota::{Quota, QuotaError};
+use crate::quota::Quota;
 use crate::rate_limit::delegate;
 use crate::timeline::Hint;
 use core::fmt;
@@ -155,7 +156,7 @@ impl SlidingWindowLog<DefaultClock> {
     /// # Errors
     ///
     /// As [`try_with_clock`](Self::try_with_clock).
-    pub fn try_new(quota: Quota) -> Result<Self, QuotaError> {
+    pub fn try_new(quota: Quota) -> Result<Self, BuildError> {
         Self::try_with_clock(quota, DEFAULT_CLOCK)
     }
 }
@@ -174,19 +175,19 @@ impl<C> SlidingWindowLog<C> {
     ///
     /// # Errors
     ///
-    /// [`QuotaError::LogTooLong`] for a limit above 2^32; [`QuotaError::OutOfMemory`] where the memory cannot be had;
-    /// [`QuotaError::PeriodTooLong`] for a period above 73 years.
-    pub fn try_with_clock(quota: Quota, clock: C) -> Result<Self, QuotaError> {
+    /// [`BuildError::LogTooLong`] for a limit above 2^32; [`BuildError::OutOfMemory`] where the memory cannot be had;
+    /// [`BuildError::PeriodTooLong`] for a period above 73 years.
+    pub fn try_with_clock(quota: Quota, clock: C) -> Result<Self, BuildError> {
         if quota.period_nanos() > LONGEST {
-            return Err(QuotaError::PeriodTooLong { longest: Duration::from_nanos(LONGEST) });
+            return Err(BuildError::PeriodTooLong { longest: Duration::from_nanos(LONGEST) });
         }
         let limit = quota.tokens();
         let slots = if quota.is_unlimited() { 0 } else { limit };
         if slots > LARGEST {
-            return Err(QuotaError::LogTooLong { largest: LARGEST });
+            return Err(BuildError::LogTooLong { largest: LARGEST });
         }
         #[allow(clippy::cast_possible_truncation)] // at most what can be addressed
-        let ring = Ring::try_new(slots as usize).map_err(|_| QuotaError::OutOfMemory { bytes: slots * 8 })?;
+        let ring = Ring::try_new(slots as usize).map_err(|_| BuildError::OutOfMemory { bytes: slots * 8 })?;
         Ok(Self { ring, limit, period: quota.period_nanos(), clock })
     }
 

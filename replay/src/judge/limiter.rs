@@ -6,7 +6,7 @@ use core::hash::BuildHasherDefault;
 use std::hash::DefaultHasher;
 use std::sync::Arc;
 use tollgate::{
-    Denied, FixedWindow, KeyedError, KeyedLimiter, ManualClock, Nanos, PackedTokenBucket, Quota, QuotaError,
+    BuildError, Denied, FixedWindow, KeyedError, KeyedLimiter, ManualClock, Nanos, PackedTokenBucket, Quota,
     SlidingWindowCounter, SlidingWindowLog, TokenBucket,
 };
 
@@ -149,7 +149,7 @@ impl Limiter {
     /// # Panics
     ///
     /// For [`Algorithm::Keyed`], which has one [`table`] for all.
-    pub fn new(algorithm: Algorithm, quota: Quota) -> Result<Self, QuotaError> {
+    pub fn new(algorithm: Algorithm, quota: Quota) -> Result<Self, BuildError> {
         match algorithm {
             Algorithm::TokenBucket | Algorithm::LeakyBucket => TokenBucket::try_new(quota).map(Self::Bucket),
             Algorithm::Packed => PackedTokenBucket::try_new(quota).map(Self::Packed),

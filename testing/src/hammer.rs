@@ -2,11 +2,10 @@
 
 use super::reference::Fraction;
 use super::trace::Window;
-use crate::{Clock, ManualClock, Nanos, Quota, RateLimit};
-use alloc::vec::Vec;
 use core::cell::Cell;
 use core::time::Duration;
 use std::thread;
+use tollgate::{Clock, ManualClock, Nanos, Quota, RateLimit};
 
 /// Beats on a limiter, of this crate or any other, from several threads that share a clock moved by hand; looks for a
 /// window of clock readings in which more was admitted than a bound allows.
@@ -27,7 +26,7 @@ use std::thread;
 /// # Examples
 ///
 /// ```
-/// use tollgate::testing::hammer::Hammer;
+/// use tollgate_testing::hammer::Hammer;
 /// use tollgate::{Quota, TokenBucket};
 ///
 /// let quota = Quota::per_second(1_000).with_burst(20);
@@ -122,7 +121,7 @@ impl Hammer {
     /// # Examples
     ///
     /// ```
-    /// use tollgate::testing::hammer::Hammer;
+    /// use tollgate_testing::hammer::Hammer;
     /// use tollgate::{PackedTokenBucket, Quota};
     ///
     /// // A packed bucket may be up to one token early, once.
@@ -236,7 +235,7 @@ impl Clock for HammerClock {
     }
 }
 
-std::thread_local! {
+thread_local! {
     /// The earliest and the latest reading that this thread has taken in the present call.
     static READ: Cell<Option<(Nanos, Nanos)>> = const { Cell::new(None) };
     static RANDOM: Cell<u64> = const { Cell::new(1) };
@@ -295,8 +294,8 @@ fn worst_window(run: &[Evidence], bound: Quota) -> Option<Window> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{PackedTokenBucket, TokenBucket};
     use std::sync::Mutex;
+    use tollgate::{PackedTokenBucket, TokenBucket};
 
     const QUOTA: Quota = Quota::per_second(1_000).with_burst(20);
     const SKEW: Duration = Duration::from_millis(30);

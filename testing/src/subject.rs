@@ -1,13 +1,11 @@
 //! A limiter under test, beside the reference model of its algorithm, on a clock moved by hand.
-//!
-//! Each test program uses its own part of this.
-#![allow(dead_code)]
 
+use crate::reference::{self, Fraction, Model};
+use core::fmt;
 use core::time::Duration;
 use tollgate::algorithm::Algorithm;
-use tollgate::testing::reference::{self, Fraction, Model};
 use tollgate::{
-    Denied, FixedWindow, ManualClock, Nanos, PackedTokenBucket, Quota, QuotaError, RateLimit, RateLimiter,
+    BuildError, Denied, FixedWindow, ManualClock, Nanos, PackedTokenBucket, Quota, RateLimit, RateLimiter,
     SlidingWindowCounter, SlidingWindowLog, TokenBucket,
 };
 
@@ -17,10 +15,18 @@ const LONGEST_LOG: u64 = 1 << 20;
 const YEAR: u64 = 31_557_600 * 1_000_000_000;
 
 /// Everything a test asks of a limiter.
-pub(crate) trait Subject: RateLimit + Send + Sync {
+pub trait Subject: RateLimit + Send + Sync {
+    /// Takes `n` tokens as of `now`, or none.
+    ///
+    /// # Errors
+    ///
+    /// The limiter's.
     fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied>;
+    /// Takes up to `n` tokens; returns how many.
     fn try_acquire_up_to(&self, n: u64) -> u64;
+    /// Tokens that can be taken now.
     fn available(&self) -> u64;
+    /// Gives `n` tokens back, if the algorithm takes any.
     fn refund(&self, n: u64);
 }
 
@@ -61,32 +67,43 @@ impl Subject for SlidingWindowLog<ManualClock> {
 
 /// The algorithms. Leaky bucket and interval bucket are the token bucket and the fixed window by other names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// [`TokenBucket`]
     TokenBucket,
+    /// [`PackedTokenBucket`]
     PackedTokenBucket,
+    /// [`FixedWindow`]
     FixedWindow,
+    /// [`SlidingWindowCounter`]
     SlidingWindowCounter,
+    /// [`SlidingWindowLog`]
     SlidingWindowLog,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 5] = [
+    /// All of them.
+    pub const ALL: [Self; 5] = [
         Self::TokenBucket,
         Self::PackedTokenBucket,
         Self::FixedWindow,
         Self::SlidingWindowCounter,
         Self::SlidingWindowLog,
     ];
-    pub(crate) const BUCKETS: [Self; 2] = [Self::TokenBucket, Self::PackedTokenBucket];
+    /// Those whose quota's burst counts.
+    pub const BUCKETS: [Self; 2] = [Self::TokenBucket, Self::PackedTokenBucket];
     /// Those that take refunds, which a log does not.
-    pub(crate) const REFUNDING: [Self; 4] =
+    pub const REFUNDING: [Self; 4] =
         [Self::TokenBucket, Self::PackedTokenBucket, Self::FixedWindow, Self::SlidingWindowCounter];
 
     /// A fresh limiter.
-    pub(crate) fn limiter(self, quota: Quota, clock: &ManualClock) -> Result<Box<dyn Subject>, QuotaError> {
+    ///
+    /// # Errors
+    ///
+    /// The limiter's, if the quota does not fit it; or if it is a log that would take more than 8 MiB.
+    pub fn limiter(self, quota: Quota, clock: &ManualClock) -> Result<Box<dyn Subject>, BuildError> {
         let clock = clock.clone();
         if self == Self::SlidingWindowLog && quota.tokens() > LONGEST_LOG && !quota.is_unlimited() {
-            return Err(QuotaError::LogTooLong { largest: LONGEST_LOG });
+            return Err(BuildError::LogTooLong { largest: LONGEST_LOG });
         }
         Ok(match self {
             Self::TokenBucket => Box::new(TokenBucket::try_with_clock(quota, clock)?),
@@ -98,7 +115,7 @@ impl Kind {
     }
 
     /// The model of a fresh limiter.
-    pub(crate) fn model(self, quota: Quota) -> Box<dyn Model> {
+    pub fn model(self, quota: Quota) -> Box<dyn Model> {
         match self {
             Self::TokenBucket | Self::PackedTokenBucket => Box::new(reference::TokenBucket::new(quota)),
             Self::FixedWindow => Box::new(reference::FixedWindow::new(quota)),
@@ -108,18 +125,18 @@ impl Kind {
     }
 
     /// The most there can be, and the most that one call can cost.
-    pub(crate) fn capacity(self, quota: Quota) -> u64 {
+    pub fn capacity(self, quota: Quota) -> u64 {
         if Self::BUCKETS.contains(&self) { quota.burst() } else { quota.tokens() }
     }
 
     /// The last instant that a limiter is sure to tell apart from later ones: 73 years, or 30 where the word is packed.
-    pub(crate) fn horizon(self) -> Nanos {
+    pub fn horizon(self) -> Nanos {
         let years = if matches!(self, Self::TokenBucket | Self::SlidingWindowLog) { 73 } else { 30 };
         Nanos(years * YEAR)
     }
 
     /// Whether being `early` by so much is within what the algorithm's documentation allows.
-    pub(crate) fn allows(self, early: Fraction, quota: Quota) -> bool {
+    pub fn allows(self, early: Fraction, quota: Quota) -> bool {
         match self {
             Self::TokenBucket => early.is_less_than_one_in(units_per_token(quota)),
             // A full packed bucket is clamped on a whole token.
@@ -131,7 +148,7 @@ impl Kind {
 
 /// Token units per token, by their definition: the largest power of two for which the units that fall due in 2^62 ns, with
 /// the burst on top, can be counted in 64 bits.
-pub(crate) fn units_per_token(quota: Quota) -> u64 {
+pub fn units_per_token(quota: Quota) -> u64 {
     let fits = |units: u64| {
         // Due in 2^62 ns: tokens * units * 2^62 / period.
         let rate = u128::from(quota.tokens()).checked_mul(units.into());
@@ -148,24 +165,45 @@ pub(crate) fn units_per_token(quota: Quota) -> u64 {
 
 /// A limiter and its model, side by side on one clock. Each step is taken by both and their answers are compared; the model
 /// follows the limiter's decisions.
-pub(crate) struct Pair {
-    pub(crate) kind: Kind,
-    pub(crate) quota: Quota,
-    pub(crate) clock: ManualClock,
-    pub(crate) limiter: Box<dyn Subject>,
-    pub(crate) model: Box<dyn Model>,
+pub struct Pair {
+    /// Which algorithm.
+    pub kind: Kind,
+    /// What both were made for.
+    pub quota: Quota,
+    /// The limiter's clock.
+    pub clock: ManualClock,
+    /// The limiter.
+    pub limiter: Box<dyn Subject>,
+    /// Its model, which follows the limiter's decisions.
+    pub model: Box<dyn Model>,
     now: Nanos,
 }
 
+impl fmt::Debug for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, quota, now, .. } = self;
+        write!(f, "{kind:?} of {quota:?} at {now:?}")
+    }
+}
+
 impl Pair {
-    pub(crate) fn new(kind: Kind, quota: Quota) -> Result<Self, QuotaError> {
+    /// A fresh pair at the origin of time.
+    ///
+    /// # Errors
+    ///
+    /// The limiter's, if the quota does not fit it.
+    pub fn new(kind: Kind, quota: Quota) -> Result<Self, BuildError> {
         let clock = ManualClock::new();
         let limiter = kind.limiter(quota, &clock)?;
         Ok(Self { kind, quota, limiter, model: kind.model(quota), clock, now: Nanos::ZERO })
     }
 
     /// A pair made at `at` that holds `tokens`, or the most it can hold. Sliding windows always start full.
-    pub(crate) fn holding(tokens: u64, kind: Kind, quota: Quota, at: Nanos) -> Result<Self, QuotaError> {
+    ///
+    /// # Errors
+    ///
+    /// The limiter's, if the quota does not fit it.
+    pub fn holding(tokens: u64, kind: Kind, quota: Quota, at: Nanos) -> Result<Self, BuildError> {
         let mut pair = Self::new(kind, quota)?;
         pair.set(at);
         let tokens = tokens.min(kind.capacity(quota));
@@ -188,22 +226,33 @@ impl Pair {
         Ok(pair)
     }
 
-    pub(crate) fn now(&self) -> Nanos {
+    /// What the clock says.
+    pub fn now(&self) -> Nanos {
         self.now
     }
 
-    pub(crate) fn set(&mut self, now: Nanos) {
+    /// Sets the clock to `now`.
+    pub fn set(&mut self, now: Nanos) {
         self.now = now;
         self.clock.set(now);
     }
 
-    pub(crate) fn advance(&mut self, by: Duration) {
+    /// Moves the clock on.
+    pub fn advance(&mut self, by: Duration) {
         self.set(self.now.saturating_add(by));
     }
 
     /// Asks both for `n` tokens.
+    ///
+    /// # Errors
+    ///
+    /// The limiter's answer.
+    ///
+    /// # Panics
+    ///
+    /// If the model says that the answer is wrong.
     #[track_caller]
-    pub(crate) fn acquire(&mut self, n: u64) -> Result<(), Denied> {
+    pub fn acquire(&mut self, n: u64) -> Result<(), Denied> {
         let (max_cost, now) = (self.limiter.max_cost(), self.now);
         let answer = self.limiter.try_acquire_n_at(n, now);
         match answer {
@@ -223,8 +272,12 @@ impl Pair {
     }
 
     /// Takes up to `n` tokens from both.
+    ///
+    /// # Panics
+    ///
+    /// If the model says that they were too many or too few.
     #[track_caller]
-    pub(crate) fn up_to(&mut self, n: u64) -> u64 {
+    pub fn up_to(&mut self, n: u64) -> u64 {
         let (before, now) = (self.model.available(self.now), self.now);
         let taken = self.limiter.try_acquire_up_to(n);
         assert!(taken <= n, "took {taken} of {n}");
@@ -234,7 +287,7 @@ impl Pair {
     }
 
     /// Gives `n` tokens back to both, if the algorithm takes any back.
-    pub(crate) fn refund(&mut self, n: u64) {
+    pub fn refund(&mut self, n: u64) {
         if Kind::REFUNDING.contains(&self.kind) {
             self.limiter.refund(n);
             self.model.refund(n, self.now);
@@ -242,8 +295,12 @@ impl Pair {
     }
 
     /// Compares all that can be read without changing anything.
+    ///
+    /// # Panics
+    ///
+    /// If the model says that something is wrong.
     #[track_caller]
-    pub(crate) fn look(&self) {
+    pub fn look(&self) {
         let (limit, now) = (self.kind.capacity(self.quota), self.now);
         let (status, available) = (self.limiter.status(), self.limiter.available());
         assert_eq!((status.limit, status.remaining), (limit, available));
@@ -257,8 +314,12 @@ impl Pair {
     }
 
     /// Moves on by `wait`, a hint for a cost of `n`: refused a nanosecond before, admitted at it.
+    ///
+    /// # Panics
+    ///
+    /// If it is otherwise.
     #[track_caller]
-    pub(crate) fn wait_for(&mut self, n: u64, wait: Duration) {
+    pub fn wait_for(&mut self, n: u64, wait: Duration) {
         let due = self.now.saturating_add(wait);
         let before = self.now.max(Nanos(due.0 - 1));
         self.set(before);

@@ -1,7 +1,7 @@
-use alloc::collections::VecDeque;
+use std::collections::VecDeque;
 
 use super::{Fraction, Model, period};
-use crate::{Nanos, Quota};
+use tollgate::{Nanos, Quota};
 
 /// The sliding window log: every admission is remembered, and those of the last period stay within `quota.tokens()`.
 ///
@@ -14,7 +14,7 @@ use crate::{Nanos, Quota};
 /// # Examples
 ///
 /// ```
-/// use tollgate::testing::reference::{Model, SlidingWindowLog};
+/// use tollgate_testing::reference::{Model, SlidingWindowLog};
 /// use tollgate::{Nanos, Quota};
 ///
 /// let mut log = SlidingWindowLog::new(Quota::per(5, core::time::Duration::from_secs(30)));
@@ -77,8 +77,7 @@ impl Model for SlidingWindowLog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::trace::{Admission, first_overfull_span};
-    use alloc::vec::Vec;
+    use crate::trace::{Admission, first_overfull_span};
     use core::time::Duration;
     use proptest::prelude::*;
 

@@ -1,5 +1,5 @@
 use super::{Fraction, Model, period};
-use crate::{Nanos, Quota};
+use tollgate::{Nanos, Quota};
 
 /// The token bucket as its definition reads: a level that rises evenly with time up to the burst and falls by each
 /// cost.
@@ -18,7 +18,7 @@ use crate::{Nanos, Quota};
 /// # Examples
 ///
 /// ```
-/// use tollgate::testing::reference::{Model, TokenBucket};
+/// use tollgate_testing::reference::{Model, TokenBucket};
 /// use tollgate::{Nanos, Quota};
 ///
 /// let mut bucket = TokenBucket::new(Quota::per_second(3).with_burst(1));
@@ -55,7 +55,7 @@ impl TokenBucket {
     /// # Examples
     ///
     /// ```
-    /// use tollgate::testing::reference::{Model, TokenBucket};
+    /// use tollgate_testing::reference::{Model, TokenBucket};
     /// use tollgate::{Nanos, Quota};
     ///
     /// let mut meter = TokenBucket::new(Quota::per_second(2).with_burst(10));
@@ -118,9 +118,7 @@ fn parts(tokens: u64, quota: Quota) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::trace::{Admission, first_violation};
-    use alloc::string::ToString;
-    use alloc::vec::Vec;
+    use crate::trace::{Admission, first_violation};
     use core::time::Duration;
     use proptest::prelude::*;
 

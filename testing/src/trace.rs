@@ -7,7 +7,7 @@
 //! # Examples
 //!
 //! ```
-//! use tollgate::testing::trace::{Admission, first_violation};
+//! use tollgate_testing::trace::{Admission, first_violation};
 //! use tollgate::{Nanos, Quota};
 //!
 //! let quota = Quota::per_second(2).with_burst(1);
@@ -21,12 +21,11 @@
 //! assert_eq!(window.excess.to_string(), "200000000/1000000000");
 //! ```
 
-use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
 use super::reference::Fraction;
-use crate::{Nanos, Quota};
+use tollgate::{Nanos, Quota};
 
 /// One admission of a recorded run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +88,7 @@ pub fn first_violation(run: &[Admission], quota: Quota) -> Option<Window> {
 /// # Examples
 ///
 /// ```
-/// use tollgate::testing::trace::{Admission, worst_window};
+/// use tollgate_testing::trace::{Admission, worst_window};
 /// use tollgate::{Nanos, Quota};
 ///
 /// // The second token is due after 333333333 and a third nanoseconds.
@@ -118,7 +117,7 @@ pub fn worst_window(run: &[Admission], quota: Quota) -> Option<Window> {
 /// ```
 /// use core::time::Duration;
 /// use tollgate::Nanos;
-/// use tollgate::testing::trace::{Admission, first_overfull_span};
+/// use tollgate_testing::trace::{Admission, first_overfull_span};
 ///
 /// let run = [Admission::new(3, Nanos::from_secs(1)), Admission::new(3, Nanos::from_secs(2))];
 /// assert!(first_overfull_span(&run, Duration::from_secs(1), 3).is_none());
@@ -153,7 +152,7 @@ fn sorted(run: &[Admission]) -> Vec<Admission> {
 /// Pours the run through a bucket, and yields the worst window that ends at each reading at which the bucket was dry.
 fn dry_windows(run: &[Admission], quota: Quota) -> impl Iterator<Item = Window> {
     let run = sorted(run);
-    let part = i128::from(quota.period_nanos().max(1));
+    let part = i128::from(u64::try_from(quota.period().as_nanos()).expect("at most 2^62").max(1));
     let full = i128::from(quota.burst()) * part;
     let mut parts = full;
     let (mut from, mut to) = (Nanos::ZERO, Nanos::ZERO);
@@ -186,7 +185,6 @@ fn dry_windows(run: &[Admission], quota: Quota) -> impl Iterator<Item = Window> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::{format, string::ToString};
     use proptest::prelude::*;
 
     /// All pairs of readings, in order of their end, in arithmetic that fits because the numbers are small.

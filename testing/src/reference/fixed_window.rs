@@ -1,5 +1,5 @@
 use super::{Fraction, Model, period};
-use crate::{Nanos, Quota};
+use tollgate::{Nanos, Quota};
 
 /// The fixed window, which is also the interval bucket: at most `quota.tokens()` in each window of one period, windows
 /// counted from the clock's origin.
@@ -12,7 +12,7 @@ use crate::{Nanos, Quota};
 /// # Examples
 ///
 /// ```
-/// use tollgate::testing::reference::{FixedWindow, Model};
+/// use tollgate_testing::reference::{FixedWindow, Model};
 /// use tollgate::{Nanos, Quota};
 ///
 /// let mut bucket = FixedWindow::new(Quota::per(10, core::time::Duration::from_millis(200)));
@@ -72,7 +72,6 @@ impl Model for FixedWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
 
     #[test]
     fn each_window_has_its_own_count() {

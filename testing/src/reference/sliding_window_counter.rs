@@ -1,7 +1,7 @@
-use alloc::collections::BTreeMap;
+use std::collections::BTreeMap;
 
 use super::{Fraction, Model, period};
-use crate::{Nanos, Quota};
+use tollgate::{Nanos, Quota};
 
 /// The sliding window counter: the count of this window, plus the count of the one before in proportion to the part of
 /// it that a window ending now would still cover, stays within `quota.tokens()`.
@@ -16,7 +16,7 @@ use crate::{Nanos, Quota};
 /// # Examples
 ///
 /// ```
-/// use tollgate::testing::reference::{Model, SlidingWindowCounter};
+/// use tollgate_testing::reference::{Model, SlidingWindowCounter};
 /// use tollgate::{Nanos, Quota};
 ///
 /// let mut counter = SlidingWindowCounter::new(Quota::per(5, core::time::Duration::from_secs(30)));
@@ -84,7 +84,6 @@ impl Model for SlidingWindowCounter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
 
     #[test]
     fn one_percent_into_the_next_window_one_percent_passes() {

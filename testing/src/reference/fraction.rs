@@ -5,7 +5,7 @@ use core::fmt;
 /// # Examples
 ///
 /// ```
-/// use tollgate::testing::reference::Fraction;
+/// use tollgate_testing::reference::Fraction;
 ///
 /// let third = Fraction::new(1, 3);
 /// assert!(third.is_less_than_one_in(2));

@@ -25,7 +25,7 @@
 //! # Examples
 //!
 //! ```
-//! use tollgate::testing::reference::{Model, TokenBucket};
+//! use tollgate_testing::reference::{Model, TokenBucket};
 //! use tollgate::{Nanos, Quota};
 //!
 //! let mut bucket = TokenBucket::new(Quota::per_second(2).with_burst(10));
@@ -46,7 +46,7 @@ pub use sliding_window_counter::SlidingWindowCounter;
 pub use sliding_window_log::SlidingWindowLog;
 pub use token_bucket::TokenBucket;
 
-use crate::{Nanos, Quota};
+use tollgate::{Nanos, Quota};
 
 /// A slow and obviously correct limiter.
 ///
@@ -55,7 +55,7 @@ use crate::{Nanos, Quota};
 /// # Examples
 ///
 /// ```
-/// use tollgate::testing::reference::{FixedWindow, Model, SlidingWindowLog};
+/// use tollgate_testing::reference::{FixedWindow, Model, SlidingWindowLog};
 /// use tollgate::{Nanos, Quota};
 ///
 /// let quota = Quota::per_second(100);
@@ -117,7 +117,7 @@ pub trait Model {
 /// The quota's period in nanoseconds. Quotas that limit nothing or deny everything have none, and get one that does no
 /// harm.
 fn period(quota: Quota) -> u64 {
-    quota.period_nanos().max(1)
+    u64::try_from(quota.period().as_nanos()).expect("at most 2^62").max(1)
 }
 
 /// The least `x >= from` with `holds(x)`, where `holds` stays true once it is.
