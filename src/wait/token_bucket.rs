@@ -4,13 +4,14 @@ use super::line::{Line, sealed};
 use super::place::Place;
 use super::pool::{Pool, lower, sooner};
 use crate::algorithm::{Algorithm, Gcra, Stretch};
+use crate::build_error::BuildError;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
 use crate::clock::{DEFAULT_CLOCK, DefaultClock};
 use crate::decision::{Denied, Status};
 use crate::limiter::TokenBucket;
 use crate::nanos::Nanos;
-use crate::quota::{Quota, QuotaError};
+use crate::quota::Quota;
 use crate::rate_limit::delegate;
 use crate::sync::const_unless_loom;
 use alloc::sync::Arc;
@@ -188,8 +189,8 @@ impl<C: Clock> WaitingTokenBucket<C> {
     ///
     /// # Errors
     ///
-    /// [`QuotaError::InitialTooLarge`] if `tokens` is above [`max_cost`](Self::max_cost).
-    pub fn try_with_initial(self, tokens: u64) -> Result<Self, QuotaError> {
+    /// [`BuildError::InitialTooLarge`] if `tokens` is above [`max_cost`](Self::max_cost).
+    pub fn try_with_initial(self, tokens: u64) -> Result<Self, BuildError> {
         Ok(Self { bucket: self.bucket.try_with_initial(tokens)?, ..self })
     }
 
