@@ -56,7 +56,7 @@ impl Denied {
     pub const fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::TryAfter(hint) | Self::TableFull(hint) | Self::WouldExceedDeadline(hint) | Self::LineFull(hint) => {
-                Some(hint.retry_after())
+                hint.retry_after_if_ever()
             }
             Self::ExceedsBurst { .. } => None,
         }

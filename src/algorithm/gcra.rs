@@ -22,7 +22,16 @@ use core::time::Duration;
 /// `E`: a stale or backward clock can refuse a call, never mint a token.
 ///
 /// Bound: for any two readings `s <= t`, at most `burst + rate * (t - s)` tokens are admitted with readings in
-/// `[s, t]`, plus at most one unit (under half a nanosecond's worth), since an idle bucket is clamped on a whole unit.
+/// `[s, t]`, plus at most one unit, since an idle bucket is clamped on a whole unit. A unit is a part of a token, under
+/// half a nanosecond's worth, at rates below two tokens per nanosecond. From there up it is a whole token or more.
+///
+/// # Units of many tokens
+///
+/// A 64-bit word cannot count single tokens for a century where more than four fall due in a nanosecond (4e9 per second).
+/// There a unit is `2^k` tokens, as few as last: 4 at 12.5e9 per second, 16 at 50e9, 1024 at 2.2e12, 4096 at 1e13; it takes
+/// between a quarter and a whole nanosecond. Costs are rounded up to whole units, and what is there or is given back is
+/// rounded down, always against the caller: a call for fewer tokens than a unit has costs a unit, and where the burst is
+/// no multiple of a unit, each call also pays for the part of a unit that it lacks. A call for the whole burst gets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gcra {
     timeline: Timeline,
@@ -68,7 +77,10 @@ impl Gcra {
             return Self { timeline: Timeline::STILL, burst: 0 };
         }
         let timeline = Timeline::finest(quota.tokens(), quota.period_nanos(), quota.burst());
-        Self { timeline, burst: quota.burst() * timeline.unit() }
+        match timeline.cost(quota.burst()) {
+            Some(burst) => Self { timeline, burst },
+            None => unreachable!(), // a timeline has room for the burst
+        }
     }
 
     /// Full since for ever.
@@ -171,8 +183,7 @@ impl Algorithm for Gcra {
     #[inline]
     fn refund(&self, word: u64, n: u64, now: Nanos) -> u64 {
         let due = self.timeline.position(now);
-        let cost = self.timeline.cost(n).unwrap_or(u64::MAX);
-        if word <= due { word } else { word.saturating_sub(cost).max(due) }
+        if word <= due { word } else { word.saturating_sub(self.timeline.given_back(n)).max(due) }
     }
 
     #[inline]
@@ -203,7 +214,7 @@ impl Algorithm for Gcra {
 
 impl Bucket for Gcra {
     fn holding(&self, tokens: u64, now: Nanos) -> u64 {
-        let held = self.timeline.cost(tokens).unwrap_or(self.burst).min(self.burst);
+        let held = self.timeline.holding(tokens).min(self.burst);
         self.timeline.position(now) + (self.burst - held)
     }
 }
