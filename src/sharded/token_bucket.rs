@@ -175,8 +175,13 @@ impl<C> ShardedTokenBucket<C> {
     }
 
     /// Ends a refill with `credits` left over (rules 2d and 5).
-    pub(super) fn put_away(&self, refill: Refill<'_>, credits: u64) {
+    fn put_away(&self, refill: Refill<'_>, credits: u64) {
         refill.deposit(credits);
+        self.note_deposit(credits);
+    }
+
+    /// Says that `credits` have been put into a slot (rule 5).
+    pub(super) fn note_deposit(&self, credits: u64) {
         if credits > 0 {
             self.central.count_deposit();
         }
