@@ -28,7 +28,8 @@
 //!   [`SlidingWindowCounter`]: one word each.
 //! * [`ShardedTokenBucket`] and its [`Handle`]s, for many cores; [`KeyedLimiter`], for many clients; [`SlidingWindowLog`],
 //!   exact in every window.
-//! * [`RateLimit`], the trait that all but the keyed one have in common.
+//! * [`RateLimit`], the trait that all but the keyed one have in common; [`RateLimitAt`], for those that can be told the
+//!   time; [`KeyedRateLimit`], for limits by key.
 //! * [`Denied`] and [`Status`]: what a caller gets back.
 //! * [`Clock`]: where the time comes from. [`ManualClock`] makes tests exact.
 //!
@@ -43,23 +44,25 @@ extern crate alloc;
 extern crate std;
 
 pub mod algorithm;
+mod build_error;
 mod cell;
 mod clock;
 mod decision;
 #[cfg(any(doc, doctest))]
 pub mod docs;
 pub mod keyed;
+mod lease;
 mod limiter;
 mod nanos;
 mod quota;
 mod rate_limit;
 mod sharded;
 mod sync;
-#[cfg(feature = "testing")]
-pub mod testing;
 mod timeline;
+mod wait;
 mod window_log;
 
+pub use build_error::BuildError;
 #[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]
 pub use clock::CoarseClock;
 #[cfg(feature = "quanta")]
@@ -69,21 +72,25 @@ pub use clock::{Clock, ManualClock, Monotone};
 pub use clock::{DefaultClock, MonotonicClock, WallClock};
 pub use decision::{Denied, Status};
 pub use keyed::{ClientKey, KeyedError, KeyedLimiter};
+#[cfg(feature = "loom")]
+#[doc(hidden)]
+pub use lease::Word;
 pub use limiter::{
     FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, RateLimiter, SlidingWindowCounter, TokenBucket,
 };
 pub use nanos::Nanos;
 pub use quota::{ParseQuotaError, Quota, QuotaError};
-pub use rate_limit::RateLimit;
+pub use rate_limit::{KeyedRateLimit, RateLimit, RateLimitAt};
 pub use sharded::{Handle, ShardedTokenBucket};
 pub use timeline::Hint;
+pub use wait::{Line, Place, WaitingTokenBucket};
 pub use window_log::SlidingWindowLog;
 
 /// What model checks need to steer.
 #[cfg(all(loom, feature = "loom"))]
 #[doc(hidden)]
 pub mod loom_support {
-    pub use crate::sharded::set_index as set_shard;
+    pub use crate::lease::set_index as set_shard;
     pub use crate::sync::model::loads_as_rmw;
 
     /// The lines of a keyed limiter's table where a key of this hash may live.

@@ -1,16 +1,15 @@
 //! What a limiter takes: bytes, a line of cache, no allocation, no lock. And where it can stand.
 
 mod allocator;
-mod subject;
 
 use core::time::Duration;
 use std::sync::Arc;
-use subject::Kind;
 use tollgate::{
-    CoarseClock, DefaultClock, Denied, FixedWindow, Hint, IntervalBucket, LeakyBucket, ManualClock, Monotone,
-    MonotonicClock, Nanos, PackedTokenBucket, Quota, QuotaError, RateLimit, SlidingWindowCounter, SlidingWindowLog,
-    Status, TokenBucket,
+    BuildError, CoarseClock, DefaultClock, Denied, FixedWindow, Hint, IntervalBucket, LeakyBucket, ManualClock,
+    Monotone, MonotonicClock, Nanos, PackedTokenBucket, Quota, QuotaError, RateLimit, SlidingWindowCounter,
+    SlidingWindowLog, Status, TokenBucket,
 };
+use tollgate_testing::subject::Kind;
 
 #[test]
 fn the_counting_allocator_counts() {
@@ -122,7 +121,7 @@ fn everything_can_be_sent_and_shared() {
     check::<SlidingWindowCounter<Arc<ManualClock>>>();
     check::<SlidingWindowLog<Monotone<CoarseClock>>>();
     check::<Box<dyn RateLimit + Send + Sync>>();
-    check::<(Quota, QuotaError, Denied, Hint, Status, Nanos)>();
+    check::<(Quota, QuotaError, BuildError, Denied, Hint, Status, Nanos)>();
 }
 
 /// On targets without a 64-bit compare-and-swap the atomics would be emulated by a lock. None of ours is.
@@ -136,7 +135,7 @@ const QUOTA: Quota = Quota::per(3, Duration::from_millis(100)).with_burst(5);
 const RATE: (u64, Duration, u64) = (QUOTA.tokens(), QUOTA.period(), QUOTA.burst());
 const REPORTED: bool = Quota::try_new(0, Duration::from_secs(1), 1).is_err();
 static LIMITERS: [TokenBucket; 2] = [TokenBucket::new(QUOTA), TokenBucket::new(Quota::UNLIMITED)];
-static TRIED: Result<FixedWindow, QuotaError> = FixedWindow::try_new(QUOTA);
+static TRIED: Result<FixedWindow, BuildError> = FixedWindow::try_new(QUOTA);
 static ON_ANOTHER_CLOCK: SlidingWindowCounter<MonotonicClock> = SlidingWindowCounter::with_clock(QUOTA, MonotonicClock);
 
 #[test]

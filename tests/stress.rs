@@ -1,14 +1,12 @@
 //! Real threads, exact counts. The clock is moved by hand, so nothing here depends on how fast the machine is.
 
-mod subject;
-
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::time::Duration;
 use std::sync::Barrier;
 use std::thread;
-use subject::{Kind, Subject};
-use tollgate::testing::trace::{Admission, first_overfull_span, worst_window};
 use tollgate::{Clock, ManualClock, Nanos, Quota};
+use tollgate_testing::subject::{Kind, Subject};
+use tollgate_testing::trace::{Admission, first_overfull_span, worst_window};
 
 const THREADS: u64 = 4;
 
@@ -28,7 +26,7 @@ fn together<T: Send>(work: impl Fn(u64) -> T + Sync) -> Vec<T> {
 }
 
 /// A limiter with room for `limit` and a clock that stands still.
-fn standing_still(kind: Kind, limit: u64) -> Box<dyn Subject> {
+fn standing_still(kind: Kind, limit: u64) -> Box<Subject> {
     kind.limiter(Quota::per_hour(limit), &ManualClock::starting_at(Nanos::from_secs(1_000_000))).unwrap()
 }
 
@@ -135,7 +133,7 @@ fn over_time_exactly_what_falls_due_passes() {
 }
 
 /// Each thread's clock is off by its own amount, and a thread may be held up between its reading and its call.
-fn recorded(limiter: &dyn Subject, clock: &ManualClock, step: u64, turns: u64) -> Vec<Admission> {
+fn recorded(limiter: &Subject, clock: &ManualClock, step: u64, turns: u64) -> Vec<Admission> {
     let runs = together(|thread| {
         let mut run = Vec::new();
         for turn in 0..turns {

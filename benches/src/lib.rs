@@ -12,6 +12,5 @@ pub mod engine;
 pub mod figures;
 pub mod measure;
 pub mod record;
-pub mod replay;
 pub mod run;
 pub mod show;

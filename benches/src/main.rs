@@ -2,12 +2,12 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
+use tollgate_bench::accuracy;
 use tollgate_bench::engine::load::Load;
 use tollgate_bench::figures::error::Error;
 use tollgate_bench::measure::{clock, contention, instructions, keyed, latency, writes};
 use tollgate_bench::record::{self, report};
 use tollgate_bench::run::options::Options;
-use tollgate_bench::{accuracy, replay};
 
 /// Compares rate limiters. Without a command: what somebody needs who has to choose one, in less than 30 seconds; with
 /// --engine, --clock, --load, --threads or --all, every figure too.
@@ -46,7 +46,6 @@ enum Command {
     /// Machine instructions for each call, held against what is recorded; needs valgrind
     Instructions(instructions::Options),
     Accuracy(accuracy::Args),
-    Replay(replay::Args),
     /// Writes to shared memory for each thousand calls; needs valgrind
     Writes(writes::Options),
     /// Measures everything and keeps it in a folder under results/
@@ -65,7 +64,6 @@ fn main() -> ExitCode {
         Some(Command::Clock(options)) => clock::command(&options),
         Some(Command::Instructions(options)) => instructions::command(&options),
         Some(Command::Accuracy(args)) => accuracy::run(&args).map_err(|error| Error::Program(error.to_string())),
-        Some(Command::Replay(args)) => replay::run(&args).map_err(|error| Error::Program(error.to_string())),
         Some(Command::Writes(options)) => writes::command(&options),
         Some(Command::Record(options)) => record::command(&options),
         Some(Command::Report(options)) => report::command(&options),

@@ -3,8 +3,8 @@
 use crate::input::{Number, read};
 use arbitrary::Arbitrary;
 use core::time::Duration;
-use tollgate::testing::trace::{Admission, first_overfull_span};
 use tollgate::{Denied, ManualClock, Nanos, Quota, QuotaError, SlidingWindowLog, Status};
+use tollgate_testing::trace::{Admission, first_overfull_span};
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Step {
@@ -128,7 +128,7 @@ pub fn sliding_window_log(data: &[u8]) {
             Step::Look => {
                 let wait = |n| Duration::from_nanos(exact.earliest(n, now) - now);
                 let (remaining, retry_after, reset_after) = (exact.room(now), Some(wait(1)), wait(limit));
-                assert_eq!(log.status(), Status { limit, remaining, retry_after, reset_after }, "at {now}");
+                assert_eq!(log.status(), Status::new(limit, remaining, retry_after, reset_after), "at {now}");
                 0
             }
         };

@@ -1,11 +1,11 @@
 //! [`Handle`]: credits in plain memory.
 
-use super::slot::Refill;
 use super::token_bucket::ShardedTokenBucket;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
 use crate::clock::DefaultClock;
 use crate::decision::{Denied, Status};
+use crate::lease::Refill;
 use crate::nanos::Nanos;
 use crate::quota::Quota;
 use crate::rate_limit::delegate;
@@ -46,8 +46,34 @@ pub struct Handle<'a, #[cfg(feature = "std")] C = DefaultClock, #[cfg(not(featur
     credits: Cell<u64>,
 }
 
+impl<C> ShardedTokenBucket<C> {
+    /// A share for one thread to keep: credits in plain memory, within the same bounds.
+    ///
+    /// There are as many as [`shards`](Self::shards) at a time; further handles work too, through this bucket itself.
+    /// Each keeps up to a batch of tokens for as long as it lives. Takes a scan of the slots.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{Quota, ShardedTokenBucket};
+    ///
+    /// let bucket = ShardedTokenBucket::new(Quota::per_second(1_000_000));
+    /// std::thread::scope(|scope| {
+    ///     for _ in 0..2 {
+    ///         scope.spawn(|| {
+    ///             let handle = bucket.handle();
+    ///             assert!((0..100).all(|_| handle.try_acquire().is_ok()));
+    ///         });
+    ///     }
+    /// });
+    /// ```
+    pub fn handle(&self) -> Handle<'_, C> {
+        Handle::new(self, self.slots[self.shards()..].iter().find_map(|slot| slot.claim()))
+    }
+}
+
 impl<'a, C> Handle<'a, C> {
-    pub(super) fn new(bucket: &'a ShardedTokenBucket<C>, refill: Option<Refill<'a>>) -> Self {
+    fn new(bucket: &'a ShardedTokenBucket<C>, refill: Option<Refill<'a>>) -> Self {
         let credits = Cell::new(refill.as_ref().map_or(0, Refill::credits));
         Self { bucket, refill, credits }
     }
@@ -124,6 +150,17 @@ impl<C: Clock> Handle<'_, C> {
         own + self.bucket.try_acquire_up_to(n - own)
     }
 
+    /// Gives `n` tokens back to the bucket; see [`ShardedTokenBucket::refund`].
+    pub fn refund(&self, n: u64) {
+        self.bucket.refund(n);
+    }
+
+    /// Whole tokens that could be taken now, one at a time, as in [`ShardedTokenBucket::available`] with what this handle
+    /// holds besides.
+    pub fn available(&self) -> u64 {
+        self.bucket.available().saturating_add(self.credits()).min(self.bucket.quota().burst())
+    }
+
     /// Limit, tokens left and waiting times, as in [`ShardedTokenBucket::status`] with what this handle holds besides.
     pub fn status(&self) -> Status {
         self.bucket.status_with(self.credits.get())
@@ -148,7 +185,7 @@ impl<C> Drop for Handle<'_, C> {
     }
 }
 
-delegate!([C: Clock] Handle<'_, C> => Self);
+delegate!([C: Clock] Handle<'_, C> => Self, refund);
 
 impl<C> fmt::Debug for Handle<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,7 +2,7 @@
 
 use crate::{Bucket, MOST, QUOTA, bucket, drain};
 use core::time::Duration;
-use tollgate::{Denied, ManualClock, Nanos, Quota, QuotaError, ShardedTokenBucket, TokenBucket};
+use tollgate::{BuildError, Denied, ManualClock, Nanos, Quota, ShardedTokenBucket, TokenBucket};
 
 #[test]
 fn buckets_start_with_what_they_are_told_to() {
@@ -15,7 +15,7 @@ fn buckets_start_with_what_they_are_told_to() {
     }
     for tokens in [MOST + 1, QUOTA.burst(), u64::MAX] {
         let refused = bucket(&clock).try_with_initial(tokens).unwrap_err();
-        assert_eq!(refused, QuotaError::InitialTooLarge { largest: MOST });
+        assert_eq!(refused, BuildError::InitialTooLarge { largest: MOST });
     }
 }
 
@@ -34,8 +34,8 @@ fn no_shards_at_all_are_a_panic() {
 #[test]
 fn any_number_of_shards_but_none_will_do() {
     let clock = ManualClock::new();
-    assert_eq!(ShardedTokenBucket::try_with_shards(QUOTA, 0).unwrap_err(), QuotaError::ZeroShards);
-    assert_eq!(Bucket::try_with_shards_and_clock(QUOTA, 0, clock.clone()).unwrap_err(), QuotaError::ZeroShards);
+    assert_eq!(ShardedTokenBucket::try_with_shards(QUOTA, 0).unwrap_err(), BuildError::ZeroShards);
+    assert_eq!(Bucket::try_with_shards_and_clock(QUOTA, 0, clock.clone()).unwrap_err(), BuildError::ZeroShards);
     let large = QUOTA.with_burst(1 << 40);
     for (asked, given) in [(1, 1), (2, 2), (3, 4), (64, 64), (1_000, 1_024), (1_025, 1_024), (usize::MAX, 1_024)] {
         let bucket = Bucket::try_with_shards_and_clock(large, asked, clock.clone()).unwrap();
@@ -113,7 +113,7 @@ fn the_extreme_quotas() {
     assert_eq!((none.try_acquire(), none.available(), none.max_cost()), (never, 0, 0));
     assert_eq!(none.status().retry_after, None);
     let none = Bucket::with_clock(Quota::DENY_ALL, clock.clone());
-    assert_eq!(none.try_with_initial(1).unwrap_err(), QuotaError::InitialTooLarge { largest: 0 });
+    assert_eq!(none.try_with_initial(1).unwrap_err(), BuildError::InitialTooLarge { largest: 0 });
 
     // The largest burst there is: sums of what lies about stay below it.
     let quota = Quota::per_second(1).with_burst(u64::MAX >> 4);

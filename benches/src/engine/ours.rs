@@ -5,7 +5,7 @@ use super::label::Label;
 use super::load::Load;
 use core::time::Duration;
 use tollgate::{
-    Clock, FixedWindow, IntervalBucket, LeakyBucket, MonotonicClock, PackedTokenBucket, QuantaClock, Quota,
+    Clock, DefaultClock, FixedWindow, IntervalBucket, LeakyBucket, MonotonicClock, PackedTokenBucket, Quota,
     ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket,
 };
 
@@ -15,7 +15,7 @@ pub trait NamedClock: Clock + Default + Send + Sync + 'static {
     const NAME: &'static str;
 }
 
-impl NamedClock for QuantaClock {
+impl NamedClock for DefaultClock {
     const NAME: &'static str = "quanta";
 }
 

@@ -155,9 +155,9 @@ mod tests {
         lossy.unwrap().admitted_share = Some(0.5);
         let text = text(&rows);
         let cells: Vec<_> = text.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>()).collect();
-        assert_eq!(cells[0][1..9], ["limiter", "admit 1", "admit 2", "deny 1", "deny 2", "1e5/s 2", "1e6/s 2", "1e7/s 2"]);
-        assert_eq!(cells[2][1..9], ["token-bucket", "60.0", "30.0", "60.0", "30.0", "30.0", "30.0", "30.0"], "{text}");
-        assert_eq!(cells[3][8], "20.0 (50 %)", "the better of its clocks: {text}");
+        assert_eq!(cells[0][..8], ["limiter", "admit 1", "admit 2", "deny 1", "deny 2", "1e5/s 2", "1e6/s 2", "1e7/s 2"]);
+        assert_eq!(cells[2][..8], ["token-bucket", "60.0", "30.0", "60.0", "30.0", "30.0", "30.0", "30.0"], "{text}");
+        assert_eq!(cells[3][7], "20.0 (50 %)", "the better of its clocks: {text}");
         assert!(text.contains("admit, 2 threads: token-bucket makes 1.50 times as many as the best other crate"), "{text}");
         assert!(text.contains("and 3.00 times as many as mutex-std") && text.contains("(%)"), "{text}");
         assert!(!text.contains("| 15.0"), "nothing from more threads than cores: {text}");
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn it_shows_what_there_is() {
         let text = text(&[row("packed", "deny", 1, 1.0)]);
-        assert!(text.starts_with("| limiter | deny 1 |\n") && text.contains("| packed  |    1.0 |"), "{text}");
+        assert!(text.starts_with("limiter | deny 1\n") && text.contains("packed  |    1.0\n"), "{text}");
         assert!(super::text(&[row("packed", "deny", 4, 1.0)]).contains("No figures"));
     }
 }

@@ -144,7 +144,7 @@ mod tests {
         assert!(message.contains("line 4"), "{message}");
         let text = place.report(false).unwrap();
         assert!(
-            text.contains("12.5 |\n") && text.contains("\n\nFrom [results/2026-01-31_box](results/2026-01-31_box).\n"),
+            text.contains("12.5\n") && text.contains("\n\nFrom [results/2026-01-31_box](results/2026-01-31_box).\n"),
             "{text}"
         );
         assert!(text.starts_with("# Title\n\n<!--") && text.ends_with("-->\n\nend\n"));

@@ -1,4 +1,6 @@
 //! [`Table`]: rows and columns as text that is Markdown too, so that a terminal and a README show the same.
+//!
+//! A line has no bars at its ends: Markdown does without them, and a terminal has room for two more columns.
 
 use core::fmt;
 
@@ -37,18 +39,19 @@ impl fmt::Display for Table {
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0).max(3)
         };
         let widths: Vec<_> = columns.clone().map(width).collect();
+        let is_name = |column: usize| column < self.names;
         for (number, line) in self.lines.iter().enumerate() {
-            for column in columns.clone() {
+            let cell = |column: usize| {
                 let (cell, width) = (line.get(column).map_or("", String::as_str), widths[column]);
-                if column < self.names { write!(f, "| {cell:width$} ")? } else { write!(f, "| {cell:>width$} ")? }
-            }
-            writeln!(f, "|")?;
+                if is_name(column) { format!("{cell:width$}") } else { format!("{cell:>width$}") }
+            };
+            writeln!(f, "{}", columns.clone().map(cell).collect::<Vec<_>>().join(" | ").trim_end())?;
             if number == 0 {
-                for column in columns.clone() {
-                    let rule = "-".repeat(widths[column] - 1);
-                    if column < self.names { write!(f, "| -{rule} ")? } else { write!(f, "| {rule}: ")? }
-                }
-                writeln!(f, "|")?;
+                let rule = |column: usize| {
+                    let dashes = "-".repeat(widths[column] - 1);
+                    if is_name(column) { dashes + "-" } else { dashes + ":" }
+                };
+                writeln!(f, "{}", columns.clone().map(rule).collect::<Vec<_>>().join(" | "))?;
             }
         }
         Ok(())
@@ -85,7 +88,7 @@ mod tests {
         let mut table = Table::new(1, ["engine", "Mops/s"]);
         table.row(["token-bucket", "1.5"]);
         table.row(["a"]);
-        let text = "| engine       | Mops/s |\n| ------------ | -----: |\n| token-bucket |    1.5 |\n| a            |        |\n";
+        let text = "engine       | Mops/s\n------------ | -----:\ntoken-bucket |    1.5\na            |\n";
         assert_eq!(table.to_string(), text);
     }
 

@@ -101,7 +101,7 @@ fn by_keys(rows: &[Row], unit: &str, figure: impl Fn(&Row) -> String) -> Table {
 /// A line for each comparison, traffic and number of threads, a column for each number of keys.
 fn ratios(rows: &[Row]) -> Table {
     let sizes = sizes(rows);
-    let mut table = sized(&["", "load", "keys", "threads"], &sizes, "");
+    let mut table = sized(&["comparison", "load", "keys", "threads"], &sizes, "");
     for comparison in COMPARISONS {
         for (load, pattern, threads) in cases(rows) {
             let ratios = sizes.iter().map(|&keys| comparison.ratio(rows, load, pattern, keys, threads));
@@ -166,9 +166,9 @@ mod tests {
             Row { pattern: Some("fill".into()), bytes_per_key: None, fill: Some(0.5831), ..row("keyed", 5_000, 0.0) },
         ];
         let text = tables(&rows);
-        let keyed = text.lines().find(|line| line.starts_with("| keyed ")).unwrap();
+        let keyed = text.lines().find(|line| line.starts_with("keyed  ")).unwrap();
         assert!(keyed.contains("20.0") && keyed.contains("40.0"), "{text}");
-        let map = text.lines().find(|line| line.starts_with("| mutex-hashmap ")).unwrap();
+        let map = text.lines().find(|line| line.starts_with("mutex-hashmap ")).unwrap();
         assert!(map.contains("50.0") && map.contains(" - "), "{text}");
         for part in ["25.6 (3 refused)", "2.50", "123.5", "0.01", "58.3 % with 5000 keys"] {
             assert!(text.contains(part), "{part} is missing: {text}");
