@@ -7,7 +7,6 @@
 //! measured, [`run`] runs them, [`show`] makes tables and pictures of figures, [`measure`] has the measurements, and
 //! [`record`] keeps them.
 
-pub mod accuracy;
 pub mod engine;
 pub mod figures;
 pub mod measure;

@@ -2,10 +2,8 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use tollgate_bench::accuracy;
 use tollgate_bench::engine::load::Load;
-use tollgate_bench::figures::error::Error;
-use tollgate_bench::measure::{clock, contention, instructions, keyed, latency, writes};
+use tollgate_bench::measure::{accuracy, clock, contention, instructions, keyed, latency, writes};
 use tollgate_bench::record::{self, report};
 use tollgate_bench::run::options::Options;
 
@@ -63,7 +61,7 @@ fn main() -> ExitCode {
         Some(Command::Keyed(options)) => keyed::command(&options),
         Some(Command::Clock(options)) => clock::command(&options),
         Some(Command::Instructions(options)) => instructions::command(&options),
-        Some(Command::Accuracy(args)) => accuracy::run(&args).map_err(|error| Error::Program(error.to_string())),
+        Some(Command::Accuracy(args)) => accuracy::command(&args),
         Some(Command::Writes(options)) => writes::command(&options),
         Some(Command::Record(options)) => record::command(&options),
         Some(Command::Report(options)) => report::command(&options),

@@ -14,8 +14,8 @@ use super::peer::rate_net::RateNet;
 use super::peer::ratelimit::Ratelimit;
 use governor::clock::MonotonicClock as GovernorMonotonic;
 use tollgate::{
-    CoarseClock, FixedWindow, Monotone, MonotonicClock, PackedTokenBucket, QuantaClock,
-    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket,
+    CoarseClock, FixedWindow, Monotone, MonotonicClock, PackedTokenBucket, QuantaClock, ShardedTokenBucket,
+    SlidingWindowCounter, SlidingWindowLog, TokenBucket,
 };
 
 /// Something that can be done with any engine.

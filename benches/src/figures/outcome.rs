@@ -40,7 +40,8 @@ mod tests {
 
     #[test]
     fn a_fault_makes_the_command_fail_and_names_its_case() {
-        let row = Row { engine: "mutex".into(), clock: "std".into(), load: "deny".into(), threads: 2, ..Row::default() };
+        let row =
+            Row { engine: "mutex".into(), clock: "std".into(), load: "deny".into(), threads: 2, ..Row::default() };
         let mut outcome = Outcome::default();
         outcome.add(row.clone(), &[Ok(())]);
         assert!(outcome.verified().is_ok());

@@ -9,12 +9,12 @@ use crate::engine::registry::{Visitor, engines};
 use crate::figures::error::Result;
 use crate::figures::outcome::Outcome;
 use crate::figures::row::{Row, only, plural, repetitions, threads};
+use crate::run::cores;
 use crate::run::options::Options;
 use crate::run::plan::{Measure, Plan};
 use crate::run::sample::median;
 use crate::run::slice::{self, Drive};
 use crate::run::stage::{Signal, Tally};
-use crate::run::cores;
 use crate::show::axis::Axis;
 use crate::show::compare::{fairness, fastest_first, is_floor, lost, ratios, remark};
 use crate::show::lines::{COLOURS, lines};
@@ -275,7 +275,7 @@ mod tests {
         ];
         let text = details(&rows);
         assert!(text.starts_with("mixed, 1 thread\n") && cells(&text, "governor")[0].contains("WRONG COUNT"), "{text}");
-        assert_eq!(cells(&text, "ratelimit")[3..7], ["20.0 (93 %)", "0.0", "2.00", "1.00"], "{text}");
+        assert_eq!(cells(&text, "ratelimit")[3..7], ["20.0 (93%)", "0.0", "2.00", "1.00"], "{text}");
         assert!(text.find("governor").unwrap() < text.find("ratelimit").unwrap(), "the fastest first");
     }
 

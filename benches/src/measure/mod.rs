@@ -14,6 +14,7 @@
 //! One with threads of another kind takes [`stage`](crate::run::stage::stage) and [`Rounds`](crate::run::rounds::Rounds)
 //! instead of a plan, as `keyed` does.
 
+pub mod accuracy;
 pub mod clock;
 pub mod contention;
 pub mod instructions;

@@ -6,7 +6,6 @@ use crate::engine::registry::{engines, kind};
 use crate::figures::row::{Row, only, plural, threads};
 use crate::show::compare::{best, lost, mutex, name, remark, times};
 use crate::show::table::Table;
-use core::fmt::Write;
 
 /// The engines that somebody needs who has to choose a limiter: this crate's main ones, the best other crates, two mutexes,
 /// and the floors.
@@ -38,26 +37,35 @@ pub fn text(rows: &[Row]) -> String {
     let table = Table::new(1, head).with(shown(&rows).into_iter().map(|engine| {
         let own = |load: Load, threads| {
             let is_own = |row: &&Row| row.engine == engine && row.load == load.name() && row.threads == threads;
-            rows.iter().filter(is_own).max_by(|a, b| (a.verified, a.mops).partial_cmp(&(b.verified, b.mops)).expect("rates"))
+            rows.iter().filter(is_own).max_by(|a, b| a.verified.cmp(&b.verified).then(a.mops.total_cmp(&b.mops)))
         };
-        let figure = |row: &Row| format!("{:.1}{}{}", row.mops, lost(row), remark(row));
+        let figure = |row: &Row| format!("{}{}{}", short(row.mops), lost(row), remark(row));
         let figures = columns.iter().map(|&(load, threads)| own(load, threads).map_or("-".into(), figure));
         let title = rows.iter().find(|row| row.engine == engine).map_or_else(String::new, name);
         core::iter::once(title).chain(figures).collect::<Vec<_>>()
     }));
-    let numbers: Vec<_> = counts.iter().map(|&count| plural(count)).collect();
+    let numbers: Vec<_> = counts.iter().map(usize::to_string).collect();
     let mut text = format!(
-        "{table}\nMillion decisions a second of {} that share one limiter. admit: every call is admitted; deny: none;\n\
-         1e5/s, 1e6/s, 1e7/s: more calls than a limit of so many per second. Each on the better of its clocks.\n\n",
-        numbers.join(" and of "),
+        "{table}\nMillion decisions a second by {} threads on one limiter, on the better of its clocks.\n\
+         admit: all calls are admitted. deny: none. 1e5/s to 1e7/s: there are more calls than this limit.\n",
+        numbers.join(" and by "),
     );
-    for &load in &loads {
-        text += &sentence(load, most, &rows);
-    }
     if rows.iter().any(|row| !lost(row).is_empty()) {
-        text += "- (%): what it admitted of what its bound allows over the run, where that is less than 99 %.\n";
+        text += "(%): what was admitted of what the bound allows over the run, if that is less than 99 %.\n";
     }
-    text
+    let sentences: String = loads.iter().map(|&load| sentence(load, most, &rows)).collect();
+    if sentences.is_empty() {
+        return text;
+    }
+    text + &format!(
+        "With {}, the fastest of this crate against the fastest other and the usual mutex:\n{sentences}",
+        plural(most)
+    )
+}
+
+/// Three digits or more.
+fn short(mops: f64) -> String {
+    if mops < 99.95 { format!("{mops:.1}") } else { format!("{mops:.0}") }
 }
 
 /// The fewest and the most.
@@ -103,26 +111,17 @@ fn shown(rows: &[Row]) -> Vec<&'static str> {
     names
 }
 
-/// How this crate's fastest stands against the best other crate and the plain mutex under one load. Nothing where one of
-/// them was not measured.
+/// How this crate's fastest of those shown stands against the best other crate and the plain mutex under one load. Nothing
+/// where one of them was not measured.
 fn sentence(load: Load, threads: usize, rows: &[Row]) -> String {
     let case = Row { bench: "contention".into(), load: load.name().into(), threads, ..Row::default() };
-    let [Some(ours), Some(peer)] = [Kind::Ours, Kind::Peer].map(|part| best(part, &case, rows)) else {
-        return String::new();
-    };
-    let mut text = format!(
-        "- {}, {}: {} makes {} times as many as the best other crate, {}{}",
-        brief(load),
-        plural(threads),
-        ours.engine,
-        times(ours, Some(peer)),
-        name(peer),
-        lost(peer)
-    );
-    if let Some(mutex) = mutex(&case, rows) {
-        let _ = write!(text, ", and {} times as many as {}", times(ours, Some(mutex)), mutex.engine); // a string takes it
-    }
-    text + ".\n"
+    let shown = shown(rows);
+    let of_table = only(rows, |row| shown.contains(&row.engine.as_str()));
+    let [ours, peer] = [best(Kind::Ours, &case, &of_table), best(Kind::Peer, &case, rows)];
+    let (Some(ours), Some(peer)) = (ours, peer) else { return String::new() };
+    let against = |rival: &Row| format!("{} x {}", times(ours, Some(rival)), name(rival));
+    let mutex = mutex(&case, rows).map_or(String::new(), |mutex| format!(" and {}", against(mutex)));
+    format!("- {}: {}{}: {}{mutex}\n", brief(load), ours.engine, lost(ours), against(peer))
 }
 
 #[cfg(test)]
@@ -155,12 +154,16 @@ mod tests {
         lossy.unwrap().admitted_share = Some(0.5);
         let text = text(&rows);
         let cells: Vec<_> = text.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>()).collect();
-        assert_eq!(cells[0][..8], ["limiter", "admit 1", "admit 2", "deny 1", "deny 2", "1e5/s 2", "1e6/s 2", "1e7/s 2"]);
+        assert_eq!(
+            cells[0][..8],
+            ["limiter", "admit 1", "admit 2", "deny 1", "deny 2", "1e5/s 2", "1e6/s 2", "1e7/s 2"]
+        );
         assert_eq!(cells[2][..8], ["token-bucket", "60.0", "30.0", "60.0", "30.0", "30.0", "30.0", "30.0"], "{text}");
-        assert_eq!(cells[3][7], "20.0 (50 %)", "the better of its clocks: {text}");
-        assert!(text.contains("admit, 2 threads: token-bucket makes 1.50 times as many as the best other crate"), "{text}");
-        assert!(text.contains("and 3.00 times as many as mutex-std") && text.contains("(%)"), "{text}");
-        assert!(!text.contains("| 15.0"), "nothing from more threads than cores: {text}");
+        assert_eq!(cells[3][7], "20.0 (50%)", "the better of its clocks: {text}");
+        assert!(text.contains("With 2 threads") && text.contains("(%)"), "{text}");
+        let sentence = "- admit: token-bucket: 1.50 x governor  and 3.00 x mutex-std\n";
+        assert!(text.contains(sentence), "{text}");
+        assert!(!text.contains("15.0"), "nothing from more threads than cores: {text}");
     }
 
     #[test]
@@ -170,7 +173,9 @@ mod tests {
             for load in Load::ALL.map(Load::name) {
                 for threads in [1, 2] {
                     let version = engine.label.version.into();
-                    rows.push(Row { version, admitted_share: Some(0.97), ..row(engine.label.name, load, threads, 1234.5) });
+                    let (mops, admitted_share) =
+                        if load.starts_with("mixed") { (88.8, Some(0.97)) } else { (12_345.6, None) };
+                    rows.push(Row { version, admitted_share, ..row(engine.label.name, load, threads, mops) });
                 }
             }
         }

@@ -83,7 +83,7 @@ fn fill(draft: &Path, machine: &Machine, seconds: f64) -> Result<()> {
         }
     }
     println!("and: accuracy, instructions");
-    let accuracy = crate::accuracy::record(draft).map_err(Error::Program)?;
+    let accuracy = crate::measure::accuracy::record(draft)?;
     let instructions = crate::measure::instructions::counts()?;
     // From the files, so that the text says what they say.
     save("README.md", &readme::text(&report::read(draft)?, machine, &accuracy, instructions.as_deref()))
@@ -98,7 +98,9 @@ fn clean(built: &str, head: Option<&str>, changes: Option<&str>) -> Result<()> {
         (Some(head), _) if head != built => {
             format!("this program was built from {built}, but here is {head}: build again")
         }
-        (Some(_), Some(changes)) if !changes.is_empty() => format!("there are changes that are not committed:\n{changes}"),
+        (Some(_), Some(changes)) if !changes.is_empty() => {
+            format!("there are changes that are not committed:\n{changes}")
+        }
         _ => return Ok(()), // elsewhere than in its repository, the program vouches for itself
     };
     Err(Error::Request(why))

@@ -36,7 +36,10 @@ pub fn command(options: &Options) -> Result<()> {
     }
     if options.check {
         let difference = difference(&text, &fresh);
-        return Err(Error::Request(format!("{} differs from the newest figures at {difference}; run report", path.display())));
+        return Err(Error::Request(format!(
+            "{} differs from the newest figures at {difference}; run report",
+            path.display()
+        )));
     }
     std::fs::write(path, fresh).map_err(Error::file(path))?;
     println!("{} brought up to date", path.display());

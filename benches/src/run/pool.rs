@@ -38,7 +38,9 @@ impl Pool {
             let core = self.cores.get(index % self.cores.len().max(1)).copied();
             let work = move || {
                 core.map(core_affinity::set_for_current); // where that is not allowed, the scheduler decides
-                jobs.into_iter().for_each(|job| job());
+                for job in jobs {
+                    job();
+                }
             };
             Builder::new().name(format!("worker-{index}")).spawn(work).expect("threads can be started");
             sender

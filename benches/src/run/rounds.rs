@@ -93,7 +93,7 @@ mod tests {
             assert_eq!(sorted(order(9, round)), (0..9).collect::<Vec<_>>());
             assert_eq!(order(9, round), order(9, round), "the same in every run");
         }
-        let mut rounds = Rounds::new(Duration::from_secs(60), 3, 6, MOST);
+        let mut rounds = Rounds::new(Duration::from_mins(1), 3, 6, MOST);
         let results = rounds.run(6, 2, |_| String::new(), |case, round, _| (case, round));
         for (case, results) in results.into_iter().enumerate() {
             assert_eq!(results, [(case, 0), (case, 1), (case, 2)]);

@@ -58,7 +58,16 @@ mod tests {
 
     fn sample(ops: u64, verdict: Verdict) -> Sample {
         let (thread_min, thread_max, admitted_share) = (1, ops, Some(0.5));
-        Sample { ops, admitted: ops, seconds: 1.0, thread_min, thread_max, admitted_share, verdict, details: Vec::new() }
+        Sample {
+            ops,
+            admitted: ops,
+            seconds: 1.0,
+            thread_min,
+            thread_max,
+            admitted_share,
+            verdict,
+            details: Vec::new(),
+        }
     }
 
     #[test]
@@ -68,7 +77,9 @@ mod tests {
         let row = median(case.clone(), &samples);
         assert_eq!((row.ops, row.admitted, row.thread_max, row.repetitions), (5_000_000, 5_000_000, 5_000_000, 3));
         let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
-        assert!(near(row.mops, 5.0) && near(row.mops_min, 3.0) && near(row.mops_max, 9.0) && near(row.ns_per_op, 200.0));
+        assert!(
+            near(row.mops, 5.0) && near(row.mops_min, 3.0) && near(row.mops_max, 9.0) && near(row.ns_per_op, 200.0)
+        );
         assert!(row.verified && row.engine == "some" && row.admitted_share == Some(0.5));
         assert!(!median(case, &[sample(3, Ok(())), sample(9, Err("wrong".into())), sample(5, Ok(()))]).verified);
     }

@@ -70,12 +70,16 @@ pub fn stage<T: Send + 'static>(
     let signal =
         Arc::new(Signal { barrier: Barrier::new(threads + 1), stop: CachePadded::new(AtomicBool::new(false)) });
     let of_threads = Arc::clone(&signal);
-    let results = pool.run(threads, move |thread| job(thread, &of_threads), || {
-        signal.begin();
-        std::thread::sleep(length);
-        // ORDERING: relaxed, as where it is looked at.
-        signal.stop.store(true, Ordering::Relaxed);
-    });
+    let results = pool.run(
+        threads,
+        move |thread| job(thread, &of_threads),
+        || {
+            signal.begin();
+            std::thread::sleep(length);
+            // ORDERING: relaxed, as where it is looked at.
+            signal.stop.store(true, Ordering::Relaxed);
+        },
+    );
     let (tallies, details): (Vec<_>, Vec<_>) = results.into_iter().unzip();
     let start = tallies.iter().map(|tally: &Tally| tally.start).min().expect("at least one thread");
     let end = tallies.iter().map(|tally| tally.end).max().expect("at least one thread");

@@ -79,6 +79,9 @@ mod tests {
         (1..=1_000).for_each(|value| latencies.record(value).unwrap());
         let row = Timer { overhead: 7, step: 3 }.percentiles(&latencies, Row::default());
         assert_eq!((row.p50_ns, row.p90_ns, row.p99_ns), (Some(500), Some(900), Some(990)));
-        assert_eq!((row.p999_ns, row.max_ns, row.timer_ns, row.timer_step_ns), (Some(999), Some(1_000), Some(7), Some(3)));
+        assert_eq!(
+            (row.p999_ns, row.max_ns, row.timer_ns, row.timer_step_ns),
+            (Some(999), Some(1_000), Some(7), Some(3))
+        );
     }
 }

@@ -66,7 +66,7 @@ pub fn fairness(row: &Row) -> String {
 /// What was admitted of what the bound allows, where that is less than 99 %.
 pub fn lost(row: &Row) -> String {
     let share = row.admitted_share.filter(|&share| share < 0.99);
-    share.map_or(String::new(), |share| format!(" ({:.0} %)", (share * 100.0).floor()))
+    share.map_or(String::new(), |share| format!(" ({:.0}%)", (share * 100.0).floor()))
 }
 
 /// Loads and numbers of threads in `rows`, in order, without repetition.
@@ -108,6 +108,6 @@ mod tests {
     #[test]
     fn what_is_lost_is_said_below_99_percent() {
         let lost = |share| lost(&Row { admitted_share: share, ..Row::default() });
-        assert_eq!([None, Some(1.0), Some(0.99), Some(0.9899)].map(lost), ["", "", "", " (98 %)"]);
+        assert_eq!([None, Some(1.0), Some(0.99), Some(0.9899)].map(lost), ["", "", "", " (98%)"]);
     }
 }

@@ -42,7 +42,8 @@ mod tests {
     use super::*;
 
     fn are_near(places: &[f64], expected: &[f64]) -> bool {
-        places.len() == expected.len() && places.iter().zip(expected).all(|(place, wanted)| (place - wanted).abs() < 1e-6)
+        places.len() == expected.len()
+            && places.iter().zip(expected).all(|(place, wanted)| (place - wanted).abs() < 1e-6)
     }
 
     #[test]
@@ -67,7 +68,9 @@ mod tests {
                 assert!((-1e-6..=299.0 + 1e-6).contains(&places[a]), "{wanted:?} {places:?}");
                 for b in 0..a {
                     assert!((places[a] - places[b]).abs() >= 14.0 - 1e-6, "{wanted:?} {places:?}");
-                    assert!(wanted[a].total_cmp(&wanted[b]).is_eq() || (wanted[a] < wanted[b]) == (places[a] < places[b]));
+                    assert!(
+                        wanted[a].total_cmp(&wanted[b]).is_eq() || (wanted[a] < wanted[b]) == (places[a] < places[b])
+                    );
                 }
             }
         }

@@ -94,7 +94,9 @@ impl Panel {
         for ((series, end), place) in visible.iter().zip(ends).zip(places) {
             let points: Vec<_> = series.points.iter().map(|&(across, up)| (x(across), y(up))).collect();
             svg.line(&points, series.ink, if series.dashed { 1.0 } else { 2.0 }, series.dashed);
-            points.iter().for_each(|&point| svg.dot(point, series.ink));
+            for &point in &points {
+                svg.dot(point, series.ink);
+            }
             let last = points[points.len() - 1].0;
             svg.line(&[(last + 4.0, end), (right + 14.0, place)], series.ink, 0.5, false);
             svg.text(&series.label, (right + 17.0, place), series.ink, SMALL, Anchor::Start);

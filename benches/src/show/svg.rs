@@ -27,16 +27,8 @@ pub enum Ink {
 
 impl Ink {
     /// All of them; the first six tell things apart.
-    pub const ALL: [Self; 8] = [
-        Self::Ours,
-        Self::Peer,
-        Self::Floor,
-        Self::Baseline,
-        Self::Other,
-        Self::Another,
-        Self::Text,
-        Self::Grid,
-    ];
+    pub const ALL: [Self; 8] =
+        [Self::Ours, Self::Peer, Self::Floor, Self::Baseline, Self::Other, Self::Another, Self::Text, Self::Grid];
 
     /// On a light background, and on a dark one.
     const fn colours(self) -> [&'static str; 2] {
@@ -120,9 +112,9 @@ impl Svg {
     /// A line through `points`, of this width; with dashes if `dashed`.
     pub fn line(&mut self, points: &[(f64, f64)], ink: Ink, width: f64, dashed: bool) {
         let points: Vec<_> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-        let dashes = if dashed { " stroke-dasharray=\"6 4\"" } else { "" };
+        let style = if dashed { " stroke-dasharray=\"6 4\"" } else { "" };
         self.element(format_args!(
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{width}\"{dashes}/>",
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{width}\"{style}/>",
             points.join(" "),
             ink.colour()
         ));

@@ -94,7 +94,10 @@ mod tests {
 
     #[test]
     fn figures_are_brief() {
-        assert_eq!((tenths(Some(1.25)), tenths(None), whole(Some(7)), whole(None)), ("1.2".into(), "-".into(), "7".into(), "-".into()));
+        assert_eq!(
+            (tenths(Some(1.25)), tenths(None), whole(Some(7)), whole(None)),
+            ("1.2".into(), "-".into(), "7".into(), "-".into())
+        );
         let briefs = [Some(20), Some(30_500), Some(12_345_678), None].map(brief);
         assert_eq!(briefs, ["20 ns", "30.5 us", "12.3 ms", "-"]);
     }

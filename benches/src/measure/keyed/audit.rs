@@ -33,7 +33,10 @@ fn check(entry: &Entry, pool: &Pool, quota: Quota) -> Verdict {
     if admitted == due {
         return Ok(());
     }
-    Err(format!("{} ({} clock): {admitted} calls admitted, though {due} tokens were there", entry.label.name, entry.label.clock))
+    Err(format!(
+        "{} ({} clock): {admitted} calls admitted, though {due} tokens were there",
+        entry.label.name, entry.label.clock
+    ))
 }
 
 #[cfg(test)]

@@ -85,7 +85,9 @@ impl Flood {
     pub fn verify(&self, entry: &Entry) -> Verdict {
         let refused = self.pauses.len() - self.admitted;
         match self.growth {
-            _ if refused > 0 && !entry.work.bounded => Err(format!("{refused} keys were refused, though there is no bound")),
+            _ if refused > 0 && !entry.work.bounded => {
+                Err(format!("{refused} keys were refused, though there is no bound"))
+            }
             Some(growth) if growth > FLAT && entry.label.kind == Kind::Ours => {
                 Err(format!("memory grew by {growth} bytes in a flood"))
             }

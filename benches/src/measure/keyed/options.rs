@@ -9,6 +9,7 @@ use crate::run::options::Options as Common;
 /// ns/op is the time of one call as its caller sees it. Each figure is the median of several repetitions, in which the
 /// engines take turns.
 #[derive(Clone, Debug, Default, clap::Args)]
+#[group(id = "keyed")]
 pub struct Options {
     /// What all comparisons have.
     #[command(flatten)]

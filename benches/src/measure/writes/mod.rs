@@ -83,14 +83,17 @@ pub fn command(options: &Options) -> Result<()> {
     WRITES.finish(&outcome, &tables(&outcome.rows), &Common { csv: options.csv.clone(), ..Common::default() })
 }
 
+/// An engine whose writes can be counted.
+type Counted = Entry<fn(Load)>;
+
 /// A row for each engine and load, on the clock that the engine comes with: the clock does not matter here. No rows where
 /// there is no valgrind.
-fn measure(entries: Vec<Entry<fn(Load)>>) -> Result<Outcome> {
+fn measure(entries: Vec<Counted>) -> Result<Outcome> {
     let found = Command::new("valgrind").arg("--version").output();
     if !found.is_ok_and(|output| output.status.success()) {
         return Ok(Outcome::default());
     }
-    let mut cells: Vec<(Entry<fn(Load)>, Load)> = Vec::new();
+    let mut cells: Vec<(Counted, Load)> = Vec::new();
     for entry in entries.into_iter().filter(|entry| entry.label.kind != Kind::Floor) {
         if !cells.iter().any(|(other, _)| other.label.name == entry.label.name) {
             cells.extend([Load::Admit, Load::Deny].map(|load| (entry, load)));
@@ -120,7 +123,7 @@ fn measure(entries: Vec<Entry<fn(Load)>>) -> Result<Outcome> {
 }
 
 /// The writes of [`CALLS`] calls.
-fn count(entry: &Entry<fn(Load)>, load: Load, file: &Path) -> Result<u64> {
+fn count(entry: &Counted, load: Load, file: &Path) -> Result<u64> {
     let failed = |what: &str, why: &str| Error::Program(format!("valgrind on {}: {what}{why}", entry.label.name));
     let this = std::env::current_exe().map_err(|error| failed("this program's path: ", &error.to_string()))?;
     let output = Command::new("valgrind")
@@ -180,7 +183,7 @@ fn watched<E: Engine>(load: Load) {
 }
 
 #[allow(clippy::cast_precision_loss)] // counts stay far below 2^52
-fn row(entry: &Entry<fn(Load)>, load: Load, writes: u64) -> Row {
+fn row(entry: &Counted, load: Load, writes: u64) -> Row {
     Row {
         ops: CALLS,
         admitted: if load == Load::Admit { CALLS } else { 0 },
@@ -197,7 +200,8 @@ fn tables(rows: &[Row]) -> String {
     engines.sort_by(|a, b| a.writes_per_1000.unwrap_or(0.0).total_cmp(&b.writes_per_1000.unwrap_or(0.0)));
     let table = Table::new(1, ["limiter", "admit", "deny"]).with(engines.iter().map(|engine| {
         let figure = |load: Load| rows.iter().find(|row| row.engine == engine.engine && row.load == load.name());
-        let [admit, deny] = [Load::Admit, Load::Deny].map(|load| tenths(figure(load).and_then(|row| row.writes_per_1000)));
+        let [admit, deny] =
+            [Load::Admit, Load::Deny].map(|load| tenths(figure(load).and_then(|row| row.writes_per_1000)));
         [name(engine), admit, deny]
     }));
     format!(

@@ -1,14 +1,11 @@
 //! What was measured, as text.
 
-use core::fmt::Write as _;
-
-use comfy_table::Table;
-
 use super::measured::{EXACT_LOG, Measured, groups};
+use crate::show::table::Table;
+use core::fmt::Write as _;
 use tollgate_replay::Algorithm;
 use tollgate_replay::judge::comparison::{LOG_MEMORY, Tally, share};
 use tollgate_replay::show::figures::{bytes, count, percent};
-use tollgate_replay::show::report;
 
 /// The share of wrong decisions that a large operator has published for the sliding counter: 0.003 % of 400 million
 /// requests.
@@ -19,7 +16,7 @@ pub(super) fn text(measured: &[Measured]) -> String {
     let streams: String = measured.iter().fold(String::new(), |streams, one| streams + &stream(one));
     let differing = by_algorithm(
         measured,
-        &[("arrivals", &|one| count(one.arrivals)), ("log\ndenies", &|one| percent(one.log.share_denied()))],
+        &[("arrivals", &|one| count(one.arrivals)), ("log denies", &|one| percent(one.log.share_denied()))],
         &both_ways,
         &[],
     );
@@ -54,15 +51,15 @@ type Column<'a> = (&'a str, &'a dyn Fn(&Measured) -> String);
 /// A line for each stream; between the columns before and after, one for each group of algorithms that decided alike.
 fn by_algorithm(measured: &[Measured], before: &[Column], cell: &dyn Fn(&Tally) -> String, after: &[Column]) -> Table {
     let groups = groups(measured);
-    let heading = |group: &Vec<Algorithm>| group.iter().map(|one| one.name()).collect::<Vec<_>>().join(",\n");
+    let heading = |group: &Vec<Algorithm>| group.iter().map(|one| one.name()).collect::<Vec<_>>().join(", ");
     let headings: Vec<String> = groups.iter().map(heading).collect();
     let named = |columns: &[Column]| columns.iter().map(|&(name, _)| name.to_owned()).collect::<Vec<_>>();
     let all = [vec!["stream".to_owned()], named(before), headings, named(after)].concat();
-    let mut table = report::table(all.iter().map(String::as_str));
+    let mut table = Table::new(1, all);
     for one in measured {
         let filled = |columns: &[Column]| columns.iter().map(|(_, value)| value(one)).collect::<Vec<_>>();
         let cells = groups.iter().map(|group| one.tally(group[0]).map_or_else(String::new, cell)).collect();
-        table.add_row([vec![one.name.clone()], filled(before), cells, filled(after)].concat());
+        table.row([vec![one.name.clone()], filled(before), cells, filled(after)].concat());
     }
     table
 }
@@ -79,18 +76,21 @@ fn both_ways(tally: &Tally) -> String {
 /// How the sliding counter compares with what is published about it.
 fn counter(measured: &[Measured]) -> String {
     let mut text = format!("The sliding counter beside the published figure, {PUBLISHED}\n");
-    let mut table = report::table([
-        "stream",
-        "keys",
-        "keys\ndenied",
-        "log\ndenies",
-        "decisions\ndiffering",
-        "net, of\narrivals",
-        "as a gauge\nof demand",
-    ]);
+    let mut table = Table::new(
+        1,
+        [
+            "stream",
+            "keys",
+            "keys denied",
+            "log denies",
+            "decisions differing",
+            "net, of arrivals",
+            "as a gauge of demand",
+        ],
+    );
     for one in measured.iter().filter(|one| one.keys > 1) {
         let (Some(tally), log) = (one.tally(Algorithm::SlidingCounter), &one.log) else { continue };
-        table.add_row([
+        table.row([
             one.name.clone(),
             count(one.keys as u64),
             count(log.keys_denied),

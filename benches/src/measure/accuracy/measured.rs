@@ -1,17 +1,15 @@
 //! What came of one stream.
 
-use std::path::Path;
-
-use serde::Serialize;
-use tollgate::{Nanos, Quota};
-
 use super::gauge::Gauge;
 use super::traffic::Scenario;
+use crate::figures::error::{Error, Result};
+use serde::Serialize;
+use std::path::Path;
+use tollgate::{Nanos, Quota};
+use tollgate_replay::Algorithm;
 use tollgate_replay::judge::comparison::{Comparison, KeyRecord, Tally, share};
 use tollgate_replay::policy::Key;
 use tollgate_replay::read::source::Source;
-use tollgate_replay::show::progress::Progress;
-use tollgate_replay::{Algorithm, Error};
 
 /// The name of the exact log in tables and rows.
 pub(super) const EXACT_LOG: &str = "exact-log";
@@ -36,7 +34,7 @@ pub(super) struct Measured {
 
 impl Measured {
     /// Runs a made-up stream.
-    pub(super) fn stream(scenario: &Scenario, progress: &mut Progress) -> Result<Self, Error> {
+    pub(super) fn stream(scenario: &Scenario) -> Result<Self> {
         let mut comparison = comparison(scenario.quota)?;
         let mut gauges: Vec<Gauge> = Vec::new();
         let mut errors = 0;
@@ -47,15 +45,15 @@ impl Measured {
                 gauges.push(Gauge::new());
             }
             errors += u64::from(gauges[key].errs(now, scenario.quota.tokens()));
-            progress.advance(1);
         }
         let gauge_errors = Some(share(errors, arrivals.len() as u64));
         Ok(Self::new(scenario.name.to_owned(), scenario.about.clone(), &comparison, gauge_errors))
     }
 
     /// Runs a log.
-    pub(super) fn log(path: &Path, quota: Quota) -> Result<Self, Error> {
-        let replayed = Source::file(path).replay(comparison(quota)?, Key::Each)?;
+    pub(super) fn log(path: &Path, quota: Quota) -> Result<Self> {
+        let replayed = Source::file(path).replay(comparison(quota)?, Key::Each);
+        let replayed = replayed.map_err(|error| Error::Request(error.to_string()))?;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         let about = format!("a log, {} a minute for each key", quota.tokens());
         Ok(Self::new(name, about, &replayed.comparison, None))
@@ -81,8 +79,9 @@ impl Measured {
     }
 }
 
-fn comparison(quota: Quota) -> Result<Comparison, Error> {
-    Comparison::new(quota, Algorithm::SINGLE.to_vec(), 1).map_err(|(algorithm, error)| Error::Unfit(algorithm, error))
+fn comparison(quota: Quota) -> Result<Comparison> {
+    let comparison = Comparison::new(quota, Algorithm::SINGLE.to_vec(), 1);
+    comparison.map_err(|(algorithm, why)| Error::Request(format!("{} cannot hold the limit: {why}", algorithm.name())))
 }
 
 /// Algorithms that decided alike in every stream, in their usual order.

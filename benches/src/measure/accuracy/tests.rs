@@ -5,7 +5,7 @@ const ZIPF: Zipf = Zipf { arrivals: 20_000, keys: 1_000, windows: 5.0 };
 
 fn measure(name: &str) -> Measured {
     let scenario = traffic::scenarios(1, ZIPF).into_iter().find(|scenario| scenario.name == name).unwrap();
-    Measured::stream(&scenario, &mut Progress::through_arrivals(scenario.length)).unwrap()
+    Measured::stream(&scenario).unwrap()
 }
 
 #[test]

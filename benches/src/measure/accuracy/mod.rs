@@ -6,13 +6,13 @@ mod plot;
 mod table;
 mod traffic;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use self::measured::{Measured, Row};
 use self::traffic::{WINDOW, Zipf};
+use crate::figures::error::{Error, Result};
+use crate::figures::row::{save, write};
+use crate::run::rounds::progress;
+use std::path::{Path, PathBuf};
 use tollgate::Quota;
-use tollgate_replay::{Error, show::progress::Progress, show::report};
 
 /// Compare the decisions of each algorithm with an exact sliding log's
 ///
@@ -50,20 +50,18 @@ pub struct Args {
     svg: PathBuf,
 }
 
-/// Measures, and prints what came of it.
+/// Runs `accuracy`: measures, writes what was asked for, shows what came of it.
 ///
 /// # Errors
 ///
 /// A log given by name cannot be read, the limit is none or too large, or the results cannot be written.
-pub fn run(args: &Args) -> Result<(), Error> {
+pub fn command(args: &Args) -> Result<()> {
     let measured = measure(args)?;
-    report::print(&table::text(&measured)).map_err(|error| Error::Unwritable("standard output".into(), error))?;
     if let Some(path) = &args.csv {
-        report::write_csv(path, &Row::all(&measured, args.seed))?;
-        eprintln!("results written to {}", path.display());
+        save(path, |path| write(path, &Row::all(&measured, args.seed)))?;
     }
-    draw(&args.svg, &measured)?;
-    eprintln!("plot written to {}", args.svg.display());
+    save(&args.svg, |path| std::fs::write(path, plot::svg(&measured)))?;
+    println!("\n{}", table::text(&measured));
     Ok(())
 }
 
@@ -73,45 +71,40 @@ pub fn run(args: &Args) -> Result<(), Error> {
 /// # Errors
 ///
 /// If a file cannot be written.
-pub fn record(folder: &Path) -> Result<String, String> {
+pub fn record(folder: &Path) -> Result<String> {
     #[derive(clap::Parser)]
     struct Defaults {
         #[command(flatten)]
         args: Args,
     }
     let args = <Defaults as clap::Parser>::parse_from(["accuracy"]).args;
-    let write = || {
-        let measured = measure(&args)?;
-        report::write_csv(&folder.join("accuracy.csv"), &Row::all(&measured, args.seed))?;
-        draw(&folder.join("accuracy.svg"), &measured)?;
-        Ok(table::text(&measured))
-    };
-    write().map_err(|error: Error| error.to_string())
+    let measured = measure(&args)?;
+    save(&folder.join("accuracy.csv"), |path| write(path, &Row::all(&measured, args.seed)))?;
+    save(&folder.join("accuracy.svg"), |path| std::fs::write(path, plot::svg(&measured)))?;
+    Ok(table::text(&measured))
 }
 
 /// Every stream, and every log that was named.
-fn measure(args: &Args) -> Result<Vec<Measured>, Error> {
-    let log_quota = Quota::try_new(args.limit, WINDOW, args.limit).map_err(Error::Quota)?;
+fn measure(args: &Args) -> Result<Vec<Measured>> {
+    let log_quota = Quota::try_new(args.limit, WINDOW, args.limit);
+    let log_quota = log_quota.map_err(|error| Error::Request(format!("a limit of {}: {error}", args.limit)))?;
     let zipf = Zipf { arrivals: args.arrivals, keys: args.keys, windows: 10.0 };
     let scenarios = traffic::scenarios(args.seed, zipf);
 
     // Logs come first, for one that cannot be read ends the run; they are shown last.
-    let logs = args.file.iter().map(|log| Measured::log(log, log_quota)).collect::<Result<Vec<_>, _>>()?;
+    let logs = args.file.iter().map(|log| Measured::log(log, log_quota)).collect::<Result<Vec<_>>>()?;
 
+    let progress = progress(scenarios.len());
     let mut measured = Vec::new();
-    let mut progress = Progress::through_arrivals(scenarios.iter().map(|scenario| scenario.length).sum());
     for scenario in &scenarios {
-        progress.name(scenario.name);
-        measured.push(Measured::stream(scenario, &mut progress)?);
+        progress.set_message(scenario.name);
+        progress.tick();
+        measured.push(Measured::stream(scenario)?);
+        progress.inc(1);
     }
-    progress.finish();
+    progress.finish_and_clear();
     measured.extend(logs);
     Ok(measured)
-}
-
-fn draw(path: &Path, measured: &[Measured]) -> Result<(), Error> {
-    let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
-    folder.and_then(|()| fs::write(path, plot::svg(measured))).map_err(|error| Error::Unwritable(path.into(), error))
 }
 
 #[cfg(test)]
