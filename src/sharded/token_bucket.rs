@@ -319,8 +319,8 @@ impl<C: Clock> ShardedTokenBucket<C> {
     }
 }
 
-delegate!([C: Clock] ShardedTokenBucket<C> => Self, refund);
-delegate!(at [C: Clock] ShardedTokenBucket<C> => Self, refund_at);
+delegate!([C: Clock] ShardedTokenBucket<C> => Self);
+delegate!(at [C: Clock] ShardedTokenBucket<C> => Self);
 
 impl<C> fmt::Debug for ShardedTokenBucket<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

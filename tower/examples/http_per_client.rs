@@ -1,7 +1,7 @@
 //! An HTTP server with a limit for each client: by address, in fixed memory, however many clients come.
 //!
 //! ```text
-//! cargo run --example http_per_client
+//! cargo run -p tollgate-tower --example http_per_client
 //! for i in $(seq 4); do curl -si http://127.0.0.1:8080/ | head -1; done
 //! ```
 //!
@@ -15,12 +15,11 @@ use std::sync::Arc;
 use axum::{
     Router,
     extract::{ConnectInfo, Request, State},
-    http::{StatusCode, header::RETRY_AFTER},
     middleware::{Next, from_fn_with_state},
-    response::{IntoResponse, Response},
+    response::Response,
     routing::get,
 };
-use tollgate::{ClientKey, Clock, Denied, KeyedLimiter, Quota};
+use tollgate::{ClientKey, Clock, KeyedLimiter, Quota};
 
 /// What each client may do: one request per second, and three at once after a rest.
 pub(crate) const QUOTA: Quota = Quota::per_second(1).with_burst(3);
@@ -46,7 +45,8 @@ where
     Router::new().route("/", get(async || "admitted\n")).layer(from_fn_with_state(Arc::new(limiter), admit::<S, C>))
 }
 
-/// Passes the request on if the client's bucket admits it, else answers without touching the service.
+/// Passes the request on if the client's bucket admits it, else answers without touching the service: with 429 to a client
+/// that has had enough, with 503 to one that there is no room to remember.
 async fn admit<S, C>(
     State(limiter): State<Arc<KeyedLimiter<ClientKey, S, C>>>,
     ConnectInfo(client): ConnectInfo<SocketAddr>,
@@ -59,17 +59,6 @@ where
 {
     match limiter.try_acquire(&ClientKey::new(client.ip())) {
         Ok(()) => next.run(request).await,
-        Err(denied) => refusal(denied),
+        Err(denied) => tollgate_tower::refusal(&denied),
     }
-}
-
-/// 429 for a client that has had enough; 503 for one that there is no room to remember.
-fn refusal(denied: Denied) -> Response {
-    let status = match denied {
-        Denied::TableFull(_) => StatusCode::SERVICE_UNAVAILABLE,
-        _ => StatusCode::TOO_MANY_REQUESTS,
-    };
-    let Some(wait) = denied.retry_after() else { return status.into_response() };
-    let seconds = wait.as_nanos().div_ceil(1_000_000_000); // a client that comes back too early is refused again
-    (status, [(RETRY_AFTER, seconds.to_string())]).into_response()
 }

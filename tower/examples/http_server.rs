@@ -1,7 +1,7 @@
 //! An HTTP server behind one limiter: ten requests at once, two more each second.
 //!
 //! ```text
-//! cargo run --example http_server
+//! cargo run -p tollgate-tower --example http_server
 //! for i in $(seq 12); do curl -si http://127.0.0.1:8080/ | head -1; done
 //! ```
 //!
@@ -14,12 +14,11 @@ use std::sync::Arc;
 use axum::{
     Router,
     extract::{Request, State},
-    http::{StatusCode, header::RETRY_AFTER},
     middleware::{Next, from_fn_with_state},
-    response::{IntoResponse, Response},
+    response::Response,
     routing::get,
 };
-use tollgate::{Denied, Quota, RateLimit, TokenBucket};
+use tollgate::{Quota, RateLimit, TokenBucket};
 
 /// Any limiter, shared by all connections. It needs no lock around it.
 pub(crate) type Limiter = Arc<dyn RateLimit + Send + Sync>;
@@ -43,13 +42,6 @@ pub(crate) fn router(limiter: Limiter) -> Router {
 async fn admit(State(limiter): State<Limiter>, request: Request, next: Next) -> Response {
     match limiter.try_acquire() {
         Ok(()) => next.run(request).await,
-        Err(denied) => too_many_requests(denied),
+        Err(denied) => tollgate_tower::refusal(&denied),
     }
-}
-
-/// `Retry-After` counts whole seconds, so the hint is rounded up: a client that comes back too early is refused again.
-fn too_many_requests(denied: Denied) -> Response {
-    let Some(wait) = denied.retry_after() else { return StatusCode::TOO_MANY_REQUESTS.into_response() };
-    let seconds = wait.as_nanos().div_ceil(1_000_000_000);
-    (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, seconds.to_string())]).into_response()
 }
