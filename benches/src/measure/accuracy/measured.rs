@@ -1,6 +1,7 @@
 //! What came of one stream.
 
 use super::gauge::Gauge;
+use super::log;
 use super::traffic::Scenario;
 use crate::figures::error::{Error, Result};
 use serde::Serialize;
@@ -8,8 +9,6 @@ use std::path::Path;
 use tollgate::{Nanos, Quota};
 use tollgate_replay::Algorithm;
 use tollgate_replay::judge::comparison::{Comparison, KeyRecord, Tally, share};
-use tollgate_replay::policy::Key;
-use tollgate_replay::read::source::Source;
 
 /// The name of the exact log in tables and rows.
 pub(super) const EXACT_LOG: &str = "exact-log";
@@ -52,11 +51,13 @@ impl Measured {
 
     /// Runs a log.
     pub(super) fn log(path: &Path, quota: Quota) -> Result<Self> {
-        let replayed = Source::file(path).replay(comparison(quota)?, Key::Each);
-        let replayed = replayed.map_err(|error| Error::Request(error.to_string()))?;
+        let mut comparison = comparison(quota)?;
+        for (now, key) in log::read(path)? {
+            comparison.arrive(key, 1, now);
+        }
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         let about = format!("a log, {} a minute for each key", quota.tokens());
-        Ok(Self::new(name, about, &replayed.comparison, None))
+        Ok(Self::new(name, about, &comparison, None))
     }
 
     /// Keeps the results and lets the limiters go.
