@@ -361,7 +361,7 @@ impl<C> sealed::Line for WaitingTokenBucket<C> {
         let (gcra, cell) = (self.gcra(), &self.bucket.cell);
         let Ok((len @ 1.., _)) = gcra.price(n) else { return n };
         let stretch = Stretch { start: end - len, len };
-        let kept = lower(cell, stretch) || self.pool.put(stretch, gcra.floor(now));
+        let kept = lower(cell, stretch) || self.pool.put(gcra, stretch, now);
         if !kept {
             return 0;
         }

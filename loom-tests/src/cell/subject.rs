@@ -94,7 +94,7 @@ crate::sync::thread_local! {
 pub struct OwnReading;
 
 impl OwnReading {
-    pub(crate) fn set(at: Nanos) {
+    pub fn set(at: Nanos) {
         READING.with(|reading| reading.set(at.0));
     }
 }
