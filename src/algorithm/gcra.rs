@@ -97,7 +97,7 @@ impl Gcra {
     /// are due, if that is by `last`. The first position of them; none for a cost of nothing.
     pub(crate) fn fit(&self, stretch: Stretch, n: u64, now: Nanos, last: Nanos) -> Fit {
         let Ok((cost @ 1.., slack)) = self.price(n) else { return Fit::Never };
-        let start = self.start_in(stretch, cost, now);
+        let start = self.start_in(stretch, now);
         if start.saturating_add(cost) > stretch.end() {
             Fit::Never
         } else if start <= self.timeline.position(last) + slack {
@@ -107,37 +107,35 @@ impl Gcra {
         }
     }
 
-    /// The first position of `stretch` from which `cost` units may be spent at `now` or later; it may lie beyond the stretch.
+    /// The first position of `stretch` that may be spent at `now` or later; it may lie beyond the end.
     ///
-    /// What lies below `E(now)` has dropped out of the bucket, with one exception. The instant at which tokens are due is a
-    /// fraction, and where they are the whole burst, it is also their last. So if that falls into the nanosecond that ends
-    /// at `now`, they are good as they are: else no whole nanosecond would do.
-    fn start_in(&self, stretch: Stretch, cost: u64, now: Nanos) -> u64 {
+    /// What lies below `E(now)` has dropped out of the bucket: unless that happened in the nanosecond that ends at `now`,
+    /// for the instants of tokens are fractions. The whole burst is due at one instant alone, and if that would not do, no
+    /// whole nanosecond would.
+    fn start_in(&self, stretch: Stretch, now: Nanos) -> u64 {
         let position = self.timeline.position(now);
-        if stretch.start >= position {
-            return stretch.start;
+        // Where the position is above the start, it is above 0, and so is the instant.
+        if stretch.start >= position || stretch.start > self.timeline.position(Nanos(now.0 - 1)) {
+            stretch.start
+        } else {
+            position
         }
-        // The position is above 0, and so is the instant.
-        let before = self.timeline.position(Nanos(now.0 - 1));
-        if stretch.start.saturating_add(cost) > before + self.burst { stretch.start } else { position }
     }
 
     /// Whether nothing in `stretch` can be spent at `now` or later. That is so of no length at all.
     pub(crate) fn is_expired(&self, stretch: Stretch, now: Nanos) -> bool {
-        self.start_in(stretch, stretch.len, now) >= stretch.end()
+        self.start_in(stretch, now) >= stretch.end()
     }
 
     /// Whole tokens of `stretch` that one call can take at `now`.
     pub(crate) fn available_in(&self, stretch: Stretch, now: Nanos) -> u64 {
-        let due = stretch.end().min(self.timeline.position(now) + self.burst).saturating_sub(stretch.start);
-        let whole = due - due % self.timeline.unit().max(1);
-        let first = self.start_in(stretch, whole, now);
-        self.timeline.tokens_in((stretch.start + due).saturating_sub(first))
+        let end = stretch.end().min(self.timeline.position(now) + self.burst);
+        self.timeline.tokens_in(end.saturating_sub(self.start_in(stretch, now)))
     }
 
     /// Whole tokens of `stretch` that can be spent at `now` or later.
     pub(crate) fn left_in(&self, stretch: Stretch, now: Nanos) -> u64 {
-        self.timeline.tokens_in(stretch.end().saturating_sub(self.start_in(stretch, stretch.len, now)))
+        self.timeline.tokens_in(stretch.end().saturating_sub(self.start_in(stretch, now)))
     }
 
     /// The first instant, `now` or later, at which what lies below the position `end` may be spent.

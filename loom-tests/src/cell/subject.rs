@@ -94,6 +94,7 @@ crate::sync::thread_local! {
 pub struct OwnReading;
 
 impl OwnReading {
+    /// The instant that this thread reads from now on.
     pub fn set(at: Nanos) {
         READING.with(|reading| reading.set(at.0));
     }
