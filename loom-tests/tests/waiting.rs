@@ -347,7 +347,7 @@ mod transcription {
 
     passes! {
         "transcription, ", protocol::<2>;
-        last_place_against_reserving(None);
+        last_place_against_reserving(Some(4));
         all_given_back(Some(2));
         neighbours_given_back(Some(4));
         two_takers_of_one_stretch(Some(2));
@@ -366,7 +366,7 @@ mod real_type {
 
     passes! {
         "", real;
-        last_place_against_reserving(None);
+        last_place_against_reserving(Some(4));
         all_given_back(Some(2));
         neighbours_given_back(Some(3));
         two_takers_of_one_stretch(Some(2));
