@@ -59,4 +59,6 @@ mod token_bucket;
 
 pub use line::Line;
 pub use place::Place;
+#[cfg(feature = "loom")]
+pub use place::end_of;
 pub use token_bucket::WaitingTokenBucket;
