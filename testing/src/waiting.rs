@@ -6,16 +6,18 @@ use core::time::Duration;
 use std::sync::Arc;
 use tollgate::{Clock, Denied, ManualClock, Nanos, Place, Quota, WaitingTokenBucket};
 
+type Bucket = WaitingTokenBucket<ManualClock>;
+
 /// The limiter, its model, and all the places that are held.
 #[derive(Debug)]
 pub struct Waiters {
     /// What both are built for.
     pub quota: Quota,
-    bucket: Arc<WaitingTokenBucket<ManualClock>>,
+    bucket: Arc<Bucket>,
     clock: ManualClock,
     /// None where the limiter's scale rounds, so that answers may differ by a nanosecond.
     line: Option<Line>,
-    held: Vec<(Place<Arc<WaitingTokenBucket<ManualClock>>>, Option<Interval>)>,
+    held: Vec<(Place<Arc<Bucket>>, Option<Interval>)>,
     spent: Vec<Admission>,
 }
 
@@ -26,7 +28,7 @@ impl Waiters {
     /// with the model's. Otherwise only what has been spent is checked, in the end.
     pub fn new(quota: Quota, longest: Duration, exact: bool) -> Self {
         let clock = ManualClock::new();
-        let bucket = Arc::new(WaitingTokenBucket::with_clock(quota, longest, clock.clone()));
+        let bucket = Arc::new(Bucket::with_clock(quota, longest, clock.clone()));
         let line = exact.then(|| Line::new(quota, longest));
         Self { quota, bucket, clock, line, held: Vec::new(), spent: Vec::new() }
     }

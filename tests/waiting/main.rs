@@ -3,3 +3,4 @@
 mod model;
 mod reports;
 mod rules;
+mod sharded;

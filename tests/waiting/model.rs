@@ -81,7 +81,9 @@ proptest! {
         longest in longest(),
     ) {
         let mut waiters = Waiters::new(quota, longest, true);
-        steps.into_iter().for_each(|step| follow(&mut waiters, step));
+        for step in steps {
+            follow(&mut waiters, step);
+        }
         waiters.finish();
     }
 
@@ -91,7 +93,9 @@ proptest! {
         longest in longest(),
     ) {
         let mut waiters = Waiters::new(quota, longest, false);
-        steps.into_iter().for_each(|step| follow(&mut waiters, step));
+        for step in steps {
+            follow(&mut waiters, step);
+        }
         waiters.finish();
     }
 }

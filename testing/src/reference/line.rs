@@ -67,6 +67,10 @@ impl Line {
     /// # Errors
     ///
     /// Why there is none. Nothing has changed then.
+    ///
+    /// # Panics
+    ///
+    /// If it would be due after the end of time.
     pub fn reserve(&mut self, n: u64, max_wait: Duration, now: Nanos) -> Result<Interval, Refusal> {
         if n > self.quota.burst() {
             return Err(Refusal::ExceedsBurst);
@@ -98,6 +102,10 @@ impl Line {
     }
 
     /// Takes a place back; returns how many whole tokens of it can still be spent by somebody.
+    ///
+    /// # Panics
+    ///
+    /// If the place is none of this line's.
     pub fn give_back(&mut self, place: Interval, now: Nanos) -> u64 {
         if self.head == place.end {
             self.head = place.start;
@@ -117,7 +125,7 @@ impl Line {
     /// The most tokens that one call can take at `now`.
     pub fn available(&self, now: Nanos) -> u64 {
         let admits = |&n: &u64| n == 0 || self.clone().reserve(n, Duration::ZERO, now).is_ok();
-        (0..=self.quota.burst()).rev().find(admits).expect("nothing can always be taken")
+        (0..=self.quota.burst()).rev().find(admits).unwrap_or(0)
     }
 
     /// When one token can be taken, from `now` on.
