@@ -4,3 +4,4 @@ mod model;
 mod reports;
 mod rules;
 mod sharded;
+mod stress;
