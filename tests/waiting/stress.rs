@@ -1,5 +1,6 @@
 //! Real threads on one line: nothing is spent twice, and nothing is lost but what was said to be.
 
+use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use std::thread;
 use tollgate::{Clock, ManualClock, MonotonicClock, Place, Quota, WaitingTokenBucket};
@@ -71,10 +72,52 @@ fn on_a_clock_that_stands_still_every_token_is_accounted_for() {
     assert!(spent > burst / 10);
 }
 
+/// A handful of tokens goes from hand to hand through the pool, and never are more of them in hands than there are.
+#[test]
+fn a_handful_of_tokens_goes_from_hand_to_hand() {
+    const BURST: u64 = 6;
+    let bucket = WaitingTokenBucket::with_clock(Quota::per_hour(BURST), Duration::MAX, ManualClock::new());
+    let in_hands = AtomicU64::new(0);
+    let give_back = |place: Place<&WaitingTokenBucket<ManualClock>>| {
+        in_hands.fetch_sub(1, Ordering::Relaxed);
+        1 - place.cancel()
+    };
+    let act = |seed| {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let (mut held, mut lost) = (Vec::new(), 0);
+        for _ in 0..ROUNDS {
+            if held.len() < 3
+                && let Ok(place) = bucket.reserve_within(1, Duration::ZERO)
+            {
+                let before = in_hands.fetch_add(1, Ordering::Relaxed);
+                assert!(before < BURST, "a token is in two hands");
+                held.push(place);
+            }
+            if !held.is_empty() && random.bool() {
+                lost += give_back(held.swap_remove(random.usize(..held.len())));
+            }
+        }
+        lost + held.into_iter().map(give_back).sum::<u64>()
+    };
+    let lost: u64 = thread::scope(|scope| {
+        let threads = (0..THREADS)
+            .map(|seed| {
+                scope.spawn({
+                    let act = &act;
+                    move || act(seed)
+                })
+            })
+            .collect::<Vec<_>>();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    let left = (0..=BURST).take_while(|_| bucket.try_acquire().is_ok()).count() as u64;
+    assert_eq!(left + lost, BURST, "{left} left, {lost} lost");
+}
+
 /// In real time, whatever is spent keeps the bound at the instants of the places.
 #[test]
 fn in_real_time_the_bound_holds_at_the_instants_of_places() {
-    let clock = MonotonicClock::default();
+    let clock = MonotonicClock;
     // A token each microsecond: many threads meet at each.
     let quota = Quota::per(1, Duration::from_micros(1)).with_burst(8);
     let bucket = WaitingTokenBucket::with_clock(quota, Duration::from_micros(200), clock);
