@@ -6,8 +6,9 @@ use comfy_table::Table;
 
 use super::measured::{EXACT_LOG, Measured, groups};
 use tollgate_replay::Algorithm;
-use tollgate_replay::judge::comparison::{LOG_MEMORY, Tally, share};
-use tollgate_replay::show::figures::{bytes, count, percent};
+use tollgate_replay::judge::comparison::LOG_MEMORY;
+use tollgate_replay::judge::tally::{Tally, share};
+use tollgate_replay::figures::{bytes, count, percent};
 use tollgate_replay::show::report;
 
 /// The share of wrong decisions that a large operator has published for the sliding counter: 0.003 % of 400 million
