@@ -68,7 +68,7 @@ pub struct Instants {
     /// Whether a number whose unit cannot be told may be taken for milliseconds.
     assume: bool,
     /// Dates in the format of web servers: the last one up to its hour and its zone, and when that hour began.
-    hour: ([u8; 14], [u8; 6], u64),
+    hour: ([u8; 14], [u8; 6], i64),
     /// An instant without a zone has been read.
     without_zone: bool,
 }
@@ -175,11 +175,11 @@ impl Instants {
         };
         if self.hour.0 != *up_to_hour || self.hour.1 != *zone {
             let begin = hour_of_web_server(up_to_hour, zone).ok_or_else(invalid)?;
-            let begin = u64::try_from(begin).map_err(|_| Malformed::OutOfRange(excerpt(field)))?;
             self.hour = (*up_to_hour, *zone, begin);
         }
-        (self.hour.2 + second)
-            .checked_mul(Unit::S.nanos())
+        self.hour.2
+            .checked_add_unsigned(second)
+            .and_then(|seconds| u64::try_from(seconds).ok()?.checked_mul(Unit::S.nanos()))
             .and_then(|whole| whole.checked_add(nanos))
             .ok_or_else(|| Malformed::OutOfRange(excerpt(field)))
     }

@@ -7,15 +7,17 @@ use crate::field::instant::is_certain;
 use crate::field::malformed::Malformed;
 use crate::field::number::whole;
 
-/// The delimiter of a line: the one that makes the most fields of it, if it makes more than one.
+/// The delimiter of a line: the one that makes the most fields of it, if it makes more than one; of two that make
+/// as many, tabs before commas before semicolons.
 pub(super) fn format_of(line: &[u8]) -> Option<Format> {
-    let formats = [Format::Tsv, Format::Csv, Format::Semicolons].into_iter();
+    let formats = [Format::Semicolons, Format::Csv, Format::Tsv].into_iter();
     let (count, format) = formats.map(|format| (count(line, format), format)).max_by_key(|(count, _)| *count)?;
     (count > 1).then_some(format)
 }
 
 fn count(line: &[u8], format: Format) -> usize {
-    Fields::of(line, separator(format)).take_while(Result::is_ok).count()
+    let is_field = |field: &Result<_, Malformed>| matches!(field, Ok(_) | Err(Malformed::OpenQuote));
+    Fields::of(line, separator(format)).take_while(is_field).count()
 }
 
 /// What stands between fields.

@@ -1,6 +1,6 @@
 //! [`Lines`]: reads the lines of one log, in their order.
 
-use super::columns::{About, Columns};
+use super::columns::{About, Columns, Fields};
 use super::delimited;
 use super::json::Json;
 use super::server::Server;
@@ -54,7 +54,7 @@ pub struct Lines {
     layout: Option<(Format, Layout)>,
     /// Names of columns that a line above has given, and how its fields are set apart.
     names: Option<(Format, Vec<String>)>,
-    /// Whether a line that is neither blank nor a comment has been seen.
+    /// Whether a line has been seen that could have held the names of columns.
     begun: bool,
     first: bool,
     instants: Instants,
@@ -138,7 +138,6 @@ impl Lines {
 
     /// The layout of a line that nothing is known of but the names above it; nothing if it holds names itself.
     fn settle(&mut self, line: &[u8]) -> Result<Option<(Format, Layout)>, Malformed> {
-        let begun = core::mem::replace(&mut self.begun, true);
         let wanted = &self.wanted;
         let may_be = |format| wanted.format.is_none_or(|only| only == format);
         if let Some((Format::W3c, names)) = &self.names {
@@ -167,6 +166,10 @@ impl Lines {
             (None, Some((format, _))) => *format,
             (None, None) => delimited::format_of(line).ok_or(Malformed::Unrecognised)?,
         };
+        if let Some(Err(open)) = Fields::of(line, delimited::separator(format)).find(Result::is_err) {
+            return Err(open);
+        }
+        let begun = core::mem::replace(&mut self.begun, true);
         if !begun && let Some(names) = delimited::header(line, format) {
             self.names = Some((format, names));
             return Ok(None);

@@ -238,7 +238,7 @@ mod tests {
             })
             .collect();
         let found = suggestions(&arrivals);
-        assert!(found.len() >= 4, "{found:?}");
+        assert!(found.len() >= 3, "{found:?}");
         let denied = |quota| {
             let buckets: Vec<_> = numbers.values().map(|_| TokenBucket::new(quota)).collect();
             let denies = |&&(key, cost, at): &&(usize, u64, u64)| {

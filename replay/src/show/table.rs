@@ -47,8 +47,8 @@ pub fn time(at: u64) -> String {
 fn limit(quota: Quota, every: &str) -> String {
     let tokens = count(quota.tokens());
     match every.strip_prefix("1 ") {
-        Some(unit) => format!("{tokens}/{unit}"),
-        None => format!("{tokens} per {every}"),
+        Some(unit) if !unit.contains(' ') => format!("{tokens}/{unit}"),
+        _ => format!("{tokens} per {every}"),
     }
 }
 

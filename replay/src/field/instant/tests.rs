@@ -28,7 +28,7 @@ fn dates_of_web_servers() {
         assert_eq!(read(date), Ok(seconds * S), "{date}");
     }
     assert_eq!(read("10/Oct/2000:13:55:36.123 -0700"), Ok(971_211_336_123_000_000));
-    for early in ["31/Dec/1969:23:59:59 +0000", "01/Jan/0001:00:00:00 +0000", "31/Dec/9999:23:59:59 +0000"] {
+    for early in ["31/Dec/1969:23:59:59 +0000", "01/Jan/0001:00:00:00 +0000", "31/Dec/2999:23:59:59 +0000"] {
         assert!(matches!(read(early), Err(Malformed::OutOfRange(_))), "{early}");
     }
     for bad in [
