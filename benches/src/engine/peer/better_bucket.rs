@@ -1,7 +1,8 @@
 //! `better-bucket`: the instant at which the bucket was last empty, in one atomic.
 
 use super::quanta_clock::QuantaClock;
-use crate::engine::{Engine, Kind, Shared, version};
+use crate::engine::label::Label;
+use crate::engine::{Engine, version};
 use ::better_bucket::Bucket;
 use clock_lib::{Clock, SystemClock};
 use tollgate::Quota;
@@ -30,11 +31,7 @@ impl<C: NamedClock> core::fmt::Debug for BetterBucket<C> {
 }
 
 impl<C: NamedClock> Engine for BetterBucket<C> {
-    const NAME: &'static str = "better-bucket";
-    const VERSION: &'static str = version::BETTER_BUCKET;
-    const CLOCK: &'static str = C::NAME;
-    const KIND: Kind = Kind::Peer;
-    type Caller<'a> = &'a Self;
+    const LABEL: Label = Label::peer("better-bucket", version::BETTER_BUCKET, C::NAME);
 
     fn build(quota: Quota) -> Self {
         let (tokens, burst) = (u32::try_from(quota.tokens()), u32::try_from(quota.burst()));
@@ -43,14 +40,7 @@ impl<C: NamedClock> Engine for BetterBucket<C> {
         Self(builder.build_with_clock(C::default()).expect("nothing is zero"))
     }
 
-    fn caller(&self) -> &Self {
-        self
-    }
-}
-
-impl<C: NamedClock> Shared for BetterBucket<C> {
-    #[inline]
-    fn try_acquire(&self) -> bool {
-        self.0.try_acquire(1)
+    fn caller(&self) -> impl FnMut() -> bool {
+        || self.0.try_acquire(1)
     }
 }

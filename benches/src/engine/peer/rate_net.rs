@@ -1,7 +1,8 @@
 //! `rate-net`: its limiter for one stream, which runs the token bucket of `better-bucket`.
 
 use super::better_bucket::NamedClock;
-use crate::engine::{Engine, Kind, Shared, version};
+use crate::engine::label::Label;
+use crate::engine::{Engine, version};
 use ::rate_net::{DirectLimiter, Quota as RateNetQuota};
 use clock_lib::SystemClock;
 use tollgate::Quota;
@@ -11,25 +12,14 @@ use tollgate::Quota;
 pub struct RateNet<C: NamedClock = SystemClock>(DirectLimiter<C>);
 
 impl<C: NamedClock> Engine for RateNet<C> {
-    const NAME: &'static str = "rate-net";
-    const VERSION: &'static str = version::RATE_NET;
-    const CLOCK: &'static str = C::NAME;
-    const KIND: Kind = Kind::Peer;
-    type Caller<'a> = &'a Self;
+    const LABEL: Label = Label::peer("rate-net", version::RATE_NET, C::NAME);
 
     fn build(quota: Quota) -> Self {
         Self(DirectLimiter::with_quota(rate_net_quota(quota)).with_clock(C::default()))
     }
 
-    fn caller(&self) -> &Self {
-        self
-    }
-}
-
-impl<C: NamedClock> Shared for RateNet<C> {
-    #[inline]
-    fn try_acquire(&self) -> bool {
-        self.0.check().is_allow()
+    fn caller(&self) -> impl FnMut() -> bool {
+        || self.0.check().is_allow()
     }
 }
 

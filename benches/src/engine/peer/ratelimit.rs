@@ -1,7 +1,8 @@
 //! `ratelimit`: scaled tokens in one atomic, the time of the last refill in another.
 
 use super::quanta_clock::QuantaClock;
-use crate::engine::{Engine, Kind, Shared, version};
+use crate::engine::label::Label;
+use crate::engine::{Engine, version};
 use ::ratelimit::{Builder, Clock, Ratelimiter, StdClock};
 use tollgate::Quota;
 
@@ -29,11 +30,7 @@ impl<C: NamedClock> core::fmt::Debug for Ratelimit<C> {
 }
 
 impl<C: NamedClock> Engine for Ratelimit<C> {
-    const NAME: &'static str = "ratelimit";
-    const VERSION: &'static str = version::RATELIMIT;
-    const CLOCK: &'static str = C::NAME;
-    const KIND: Kind = Kind::Peer;
-    type Caller<'a> = &'a Self;
+    const LABEL: Label = Label::peer("ratelimit", version::RATELIMIT, C::NAME);
 
     fn build(quota: Quota) -> Self {
         let builder = Builder::with_clock(quota.tokens(), C::default())
@@ -43,14 +40,7 @@ impl<C: NamedClock> Engine for Ratelimit<C> {
         Self(builder.build().expect("the initial tokens are the most there can be"))
     }
 
-    fn caller(&self) -> &Self {
-        self
-    }
-}
-
-impl<C: NamedClock> Shared for Ratelimit<C> {
-    #[inline]
-    fn try_acquire(&self) -> bool {
-        self.0.try_wait().is_ok()
+    fn caller(&self) -> impl FnMut() -> bool {
+        || self.0.try_wait().is_ok()
     }
 }
