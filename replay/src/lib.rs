@@ -47,7 +47,8 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let source = args.source()?;
     let (comparison, left_out) = args.policy.comparison()?;
     // What cannot be written is known before the work begins.
-    let reserve = |path: &Option<_>| path.as_ref().map(|path: &std::path::PathBuf| Destination::reserve(path, &source.files));
+    let reserve =
+        |path: &Option<_>| path.as_ref().map(|path: &std::path::PathBuf| Destination::reserve(path, &source.files));
     let (csv, plot) = (reserve(&args.csv).transpose()?, reserve(&args.plot).transpose()?);
     for algorithm in left_out {
         eprintln!("left out: {algorithm}");

@@ -223,7 +223,13 @@ mod tests {
 
     #[test]
     fn ipv6_clients_are_grouped_by_their_prefix() {
-        for same in ["2001:db8:0:1::7", "2001:DB8:0:1:ffff::8", "[2001:db8:0:1::7]", "[2001:db8:0:1::7]:443", "2001:db8:0:1::7%eth0"] {
+        for same in [
+            "2001:db8:0:1::7",
+            "2001:DB8:0:1:ffff::8",
+            "[2001:db8:0:1::7]",
+            "[2001:db8:0:1::7]:443",
+            "2001:db8:0:1::7%eth0",
+        ] {
             assert_eq!(key(same), "2001:db8:0:1::", "{same}");
         }
         assert_eq!(key("2001:db8:0:2::7"), "2001:db8:0:2::");
@@ -249,7 +255,9 @@ mod tests {
 
     #[test]
     fn what_is_no_client_is_refused() {
-        for none in ["", " ", "-", "192.0.2.007", "999.0.2.1", "192.0.2.1.5", "192.0.2.7:99999", "192.0.2.7:", "\0alice", "a\0"] {
+        for none in
+            ["", " ", "-", "192.0.2.007", "999.0.2.1", "192.0.2.1.5", "192.0.2.7:99999", "192.0.2.7:", "\0alice", "a\0"]
+        {
             assert!(read(CLIENTS, none).is_err(), "{none:?}");
         }
         let hosts = Clients { hosts_only: true, ..CLIENTS };

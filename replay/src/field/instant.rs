@@ -130,13 +130,18 @@ impl Instants {
         let point = field.iter().position(|&byte| byte == b'.');
         let (whole, fraction) = point.map_or((field, &b""[..]), |at| (&field[..at], &field[at + 1..]));
         let invalid = || Malformed::Time(excerpt(field));
-        if !whole.iter().all(u8::is_ascii_digit) || point.is_some() && digits(&fraction[..fraction.len().min(9)]).is_none() {
+        if !whole.iter().all(u8::is_ascii_digit)
+            || point.is_some() && digits(&fraction[..fraction.len().min(9)]).is_none()
+        {
             return Err(invalid());
         }
         let value = digits(whole).ok_or_else(|| Malformed::OutOfRange(excerpt(field)))?;
         let known = match self.unit {
             Some(known) => known,
-            None => Unit::of_this_century(value).map(Known::BySize).or(self.assume.then_some(Known::Assumed)).ok_or_else(|| Malformed::Unit(excerpt(field)))?,
+            None => Unit::of_this_century(value)
+                .map(Known::BySize)
+                .or(self.assume.then_some(Known::Assumed))
+                .ok_or_else(|| Malformed::Unit(excerpt(field)))?,
         };
         let unit = match known {
             Known::Told(unit) => unit,
@@ -151,7 +156,9 @@ impl Instants {
                 return Err(invalid());
             }
             scale /= 10;
-            nanos = nanos.checked_add(u64::from(digit - b'0') * scale).ok_or_else(|| Malformed::OutOfRange(excerpt(field)))?;
+            nanos = nanos
+                .checked_add(u64::from(digit - b'0') * scale)
+                .ok_or_else(|| Malformed::OutOfRange(excerpt(field)))?;
         }
         self.unit = Some(known);
         Ok(nanos)
@@ -177,7 +184,8 @@ impl Instants {
             let begin = hour_of_web_server(up_to_hour, zone).ok_or_else(invalid)?;
             self.hour = (*up_to_hour, *zone, begin);
         }
-        self.hour.2
+        self.hour
+            .2
             .checked_add_unsigned(second)
             .and_then(|seconds| u64::try_from(seconds).ok()?.checked_mul(Unit::S.nanos()))
             .and_then(|whole| whole.checked_add(nanos))

@@ -71,14 +71,21 @@ impl fmt::Display for Malformed {
             Self::OutOfRange(found) => write!(f, "a time before 1970 or after 2554: {found}"),
             Self::Unit(found) => write!(f, "the unit of the time {found} cannot be told; --time-unit says it"),
             Self::OtherUnit(found, unit) => {
-                write!(f, "the time {found} is not in {unit} since 1970, as the first one was; --time-unit says the unit")
+                write!(
+                    f,
+                    "the time {found} is not in {unit} since 1970, as the first one was; --time-unit says the unit"
+                )
             }
             Self::NoRequest => f.write_str("no quoted request with a status after it"),
             Self::Nul => f.write_str("NUL bytes within the line"),
             Self::Partial => f.write_str("a part of a line, cut by a container's runtime"),
             Self::NotAnAddress(found) => write!(f, "not an address: {found}"),
-            Self::WhichClient(found) => write!(f, "more than one of these may be the client: {found}; --key says which"),
-            Self::Untold(what, fields) => write!(f, "which field is the {what} cannot be told from {fields}; --{} says it", option(what)),
+            Self::WhichClient(found) => {
+                write!(f, "more than one of these may be the client: {found}; --key says which")
+            }
+            Self::Untold(what, fields) => {
+                write!(f, "which field is the {what} cannot be told from {fields}; --{} says it", option(what))
+            }
             Self::NoSuchField(wanted, fields) => write!(f, "no field {wanted}; there are {fields}"),
             Self::Json(why) => write!(f, "not a JSON object: {why}"),
             Self::TooLong(longest) => write!(f, "longer than {longest} bytes"),

@@ -140,7 +140,9 @@ impl Columns {
             Some(name) => names::place(names, name)?,
             None => {
                 let known = names::time(names);
-                known.or_else(|| only((0..fields.len()).filter(|&at| is_certain(text(at))))).ok_or_else(|| Malformed::Untold("time", all()))?
+                known
+                    .or_else(|| only((0..fields.len()).filter(|&at| is_certain(text(at)))))
+                    .ok_or_else(|| Malformed::Untold("time", all()))?
             }
         };
         let date = names.iter().position(|name| name.eq_ignore_ascii_case("date"));

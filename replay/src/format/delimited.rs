@@ -65,12 +65,13 @@ pub(super) fn unnamed(first: &[u8], format: Format, wanted: &Wanted) -> Result<U
     let count = fields.len();
     let mut names: Vec<String> = (1..=count).map(|number| number.to_string()).collect();
     let certain: Vec<usize> = (0..count).filter(|&at| is_certain(fields[at])).collect();
-    let by_place = matches!(count, 2 | 3) && whole("time", fields[0]).is_ok_and(|_| certain.is_empty() || certain[0] == 0);
+    let by_place =
+        matches!(count, 2 | 3) && whole("time", fields[0]).is_ok_and(|_| certain.is_empty() || certain[0] == 0);
     let by_place = by_place && fields.get(1).is_some_and(|field| !certain.contains(&1) && !field.is_empty());
     if wanted.time.is_some() || wanted.key.is_some() {
         // What is not asked for is told by what is in it.
     } else if by_place {
-        "t_ms".clone_into(&mut names[0]);
+        "t".clone_into(&mut names[0]);
         "key".clone_into(&mut names[1]);
         if let Some(third) = names.get_mut(2) {
             "cost".clone_into(third);
@@ -81,7 +82,9 @@ pub(super) fn unnamed(first: &[u8], format: Format, wanted: &Wanted) -> Result<U
     let time = only(certain.iter().copied());
     let client = only((0..count).filter(|&at| Some(at) != time && address(fields[at]).is_some()));
     let mut named = wanted.clone();
-    let told = |what, place: Option<usize>| place.map(|at| names[at].clone()).ok_or(Malformed::Untold(what, "columns without names".to_owned()));
+    let told = |what, place: Option<usize>| {
+        place.map(|at| names[at].clone()).ok_or(Malformed::Untold(what, "columns without names".to_owned()))
+    };
     if named.time.is_none() {
         named.time = Some(told("time", time)?);
     }

@@ -26,7 +26,8 @@ impl Json {
     ///
     /// The line is no object, or it has no member that is the time or the client.
     pub(super) fn new(line: &[u8], wanted: &Wanted) -> Result<Self, Malformed> {
-        let object: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(line).map_err(|error| json(&error))?;
+        let object: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_slice(line).map_err(|error| json(&error))?;
         let mut names = Vec::new();
         name_members(&object, "", &mut names);
         let all = || listed(names.iter().map(String::as_str));
@@ -37,7 +38,9 @@ impl Json {
         };
         let key = match &wanted.key {
             Some(name) => name.clone(),
-            None => names::client(&names)?.map(|at| names[at].clone()).ok_or_else(|| Malformed::Untold("client", all()))?,
+            None => {
+                names::client(&names)?.map(|at| names[at].clone()).ok_or_else(|| Malformed::Untold("client", all()))?
+            }
         };
         let cost = match &wanted.charge {
             Charge::Cost => Some("cost".to_owned()),
@@ -48,7 +51,8 @@ impl Json {
         let key = place(&key).map_err(|_| Malformed::Missing("client"))?;
         let mut members = vec![(time.clone(), TIME), (key.clone(), KEY)];
         members.extend(cost.clone().map(|cost| (cost, COST)));
-        members.extend(names::forwarded(&names).map(|at| (names[at].clone(), FORWARDED)).filter(|(name, _)| *name != key));
+        members
+            .extend(names::forwarded(&names).map(|at| (names[at].clone(), FORWARDED)).filter(|(name, _)| *name != key));
         members.extend((FILTERS..).zip(&wanted.filters).map(|(slot, (name, _))| (name.clone(), slot)));
         let has_cost = cost.as_ref().is_some_and(|cost| names.contains(cost));
         let about = About { time, key, cost: cost.filter(|_| has_cost), other_cost: None };
@@ -119,7 +123,9 @@ impl<'de> Visitor<'de> for Object<'_> {
                         store(value.get(), slot, line, values).map_err(serde::de::Error::custom)?;
                     }
                 }
-                Member::Around(before) => members.next_value_seed(Object { wanted, before, line, values: &mut *values })?,
+                Member::Around(before) => {
+                    members.next_value_seed(Object { wanted, before, line, values: &mut *values })?
+                }
                 Member::Other => {
                     members.next_value::<IgnoredAny>()?;
                 }
@@ -162,7 +168,9 @@ impl<'a> Visitor<'_> for Name<'a> {
     fn visit_str<E>(self, name: &str) -> Result<Member<'a>, E> {
         let mut around = Member::Other;
         for (wanted, _) in self.wanted {
-            let Some(rest) = wanted.strip_prefix(self.before).and_then(|rest| rest.strip_prefix(name)) else { continue };
+            let Some(rest) = wanted.strip_prefix(self.before).and_then(|rest| rest.strip_prefix(name)) else {
+                continue;
+            };
             if rest.is_empty() {
                 return Ok(Member::Wanted(wanted));
             }
@@ -184,10 +192,13 @@ fn store(value: &str, slot: Slot, line: &[u8], values: &mut Values) -> Result<()
         b"null" => {}
         [b'{', ..] => return Err("an object where a value is asked for"),
         [b'[', ..] => {
-            let strings: Vec<String> = serde_json::from_str(value).map_err(|_| "a list of other things than strings")?;
+            let strings: Vec<String> =
+                serde_json::from_str(value).map_err(|_| "a list of other things than strings")?;
             values.copy(slot, |out| out.extend_from_slice(strings.join(", ").as_bytes()));
         }
-        [b'"', inner @ .., b'"'] if memchr::memchr(b'\\', inner).is_none() => values.set(slot, start + 1..start + value.len() - 1),
+        [b'"', inner @ .., b'"'] if memchr::memchr(b'\\', inner).is_none() => {
+            values.set(slot, start + 1..start + value.len() - 1)
+        }
         [b'"', ..] => {
             let text: String = serde_json::from_str(value).map_err(|_| "a string that is none")?;
             values.copy(slot, |out| out.extend_from_slice(text.as_bytes()));

@@ -93,6 +93,11 @@ impl Lines {
         &self.instants
     }
 
+    /// Whether a line can be one that ends within quotes: a quick test, which says yes too often.
+    pub fn may_go_on(&self, line: &[u8]) -> bool {
+        !matches!(self.layout, Some((_, Layout::Server(_) | Layout::Json(_)))) && memchr::memchr(b'"', line).is_some()
+    }
+
     /// Reads one line, with or without its line ending.
     ///
     /// # Errors
@@ -196,7 +201,9 @@ fn without_ending(line: &[u8]) -> &[u8] {
 /// Whether a line has a date in brackets as web servers write it.
 fn is_of_web_server(line: &[u8]) -> bool {
     memchr::memchr_iter(b'[', line).any(|open| {
-        matches!(line[open + 1..], [_, _, b'/', _, _, _, b'/', _, _, _, _, b':', ..]) && open > 0 && line[open - 1] == b' '
+        matches!(line[open + 1..], [_, _, b'/', _, _, _, b'/', _, _, _, _, b':', ..])
+            && open > 0
+            && line[open - 1] == b' '
     })
 }
 

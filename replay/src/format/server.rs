@@ -209,7 +209,8 @@ fn quoted(line: &[u8], mut from: usize) -> [Option<Range<usize>>; 3] {
     let mut found = [const { None }; 3];
     for one in &mut found {
         let Some(start) = memchr(b'"', &line[from..]).map(|at| from + at + 1) else { break };
-        let unescaped = |&end: &usize| line[start..start + end].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 0;
+        let unescaped =
+            |&end: &usize| line[start..start + end].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 0;
         let Some(end) = memchr_iter(b'"', &line[start..]).find(unescaped).map(|at| start + at) else { break };
         *one = Some(start..end);
         from = end + 1;
@@ -298,7 +299,8 @@ impl<'a> Before<'a> {
             _ => {
                 let mut words = before.words();
                 let (first, second) = words.next().zip(words.next()).ok_or_else(ambiguous)?;
-                let virtual_host = has_port(&before.text[first]) && is_address(&second) && !has_port(&before.text[second.clone()]);
+                let virtual_host =
+                    has_port(&before.text[first]) && is_address(&second) && !has_port(&before.text[second.clone()]);
                 let others = only(words.filter(is_address)).is_some();
                 if virtual_host && !others && addresses == 2 && count > 3 { Ok(second) } else { Err(ambiguous()) }
             }

@@ -25,7 +25,10 @@ pub struct LogsTooLarge {
 impl core::fmt::Display for LogsTooLarge {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let (each, keys, all) = (self.each, self.keys, LOG_MEMORY >> 20);
-        write!(f, "it needs {each} bytes for each key, and {all} MiB hold {keys} of them; exact-log decides the same in less")
+        write!(
+            f,
+            "it needs {each} bytes for each key, and {all} MiB hold {keys} of them; exact-log decides the same in less"
+        )
     }
 }
 
@@ -433,7 +436,8 @@ mod tests {
         for one in comparison.tallies() {
             assert_eq!((one.admitted, one.most_in_a_period), (6, 1), "what has left the period was not forgotten");
         }
-        let (algorithm, error) = Comparison::new(Quota::per(1 << 32, MINUTE), vec![Algorithm::SlidingLog], 1).unwrap_err();
+        let (algorithm, error) =
+            Comparison::new(Quota::per(1 << 32, MINUTE), vec![Algorithm::SlidingLog], 1).unwrap_err();
         assert_eq!(algorithm, Algorithm::SlidingLog);
         assert!(error.to_string().contains("34359738880 bytes for each key"), "{error}");
     }

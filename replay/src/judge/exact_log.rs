@@ -39,7 +39,13 @@ impl ExactLog {
     }
 
     /// Admits a cost of `n` at `now`, or says how long to wait; `None` if that cost can never pass.
-    pub(super) fn decide(&self, pool: &mut Pool, memory: &mut Memory, n: u64, now: u64) -> Result<(), Option<Duration>> {
+    pub(super) fn decide(
+        &self,
+        pool: &mut Pool,
+        memory: &mut Memory,
+        n: u64,
+        now: u64,
+    ) -> Result<(), Option<Duration>> {
         while pool.front(&memory.admitted).is_some_and(|oldest| now - oldest.at >= self.window) {
             memory.held -= pool.pop_front(&mut memory.admitted).map_or(0, |oldest| oldest.amount);
         }

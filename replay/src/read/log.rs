@@ -54,7 +54,7 @@ impl<R: BufRead> Log<R> {
             return Ok(Some(Numbered { number, lines, line: Err(Malformed::TooLong(LONGEST_LINE)) }));
         }
         // A quoted field may hold the end of a line.
-        while self.lines.line(&self.buffer) == Err(Malformed::OpenQuote) {
+        while self.lines.may_go_on(&self.buffer) && self.lines.line(&self.buffer) == Err(Malformed::OpenQuote) {
             if !self.read_line()? {
                 break;
             }

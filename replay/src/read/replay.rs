@@ -166,7 +166,9 @@ impl Source {
             run.advance(log)?;
         }
         // Rotated files are merged; each is sorted by itself, but for a few lines.
-        while let Some(log) = logs.iter_mut().filter(|log| log.next.is_some()).min_by_key(|log| log.next.map(|next| next.0)) {
+        while let Some(log) =
+            logs.iter_mut().filter(|log| log.next.is_some()).min_by_key(|log| log.next.map(|next| next.0))
+        {
             run.take(log)?;
             progress.at(position.bytes());
         }

@@ -42,7 +42,8 @@ impl Destination {
     /// It cannot be written to after all.
     pub fn write(mut self, contents: &[u8]) -> Result<(), Error> {
         self.unused = false;
-        let written = self.file.set_len(0).and_then(|()| self.file.rewind()).and_then(|()| self.file.write_all(contents));
+        let written =
+            self.file.set_len(0).and_then(|()| self.file.rewind()).and_then(|()| self.file.write_all(contents));
         // A pipe or a device has no length to set.
         let written = match written {
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => self.file.write_all(contents),

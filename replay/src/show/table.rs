@@ -7,8 +7,8 @@ use tollgate::{Nanos, Quota};
 
 use super::found::{EXACT_LOG, Found};
 use super::output::{shown, table};
-use crate::figures::{count, counted, percent, span};
 use crate::field::instant::Known;
+use crate::figures::{count, counted, percent, span};
 use crate::format::wanted::Format;
 use crate::judge::algorithm::Algorithm;
 use crate::judge::comparison::LogsTooLarge;
@@ -36,10 +36,8 @@ pub fn time(at: u64) -> String {
     const YEAR: u64 = 365 * 86_400 * 1_000_000_000;
     match i128::from(at) {
         since if at < YEAR => span(core::time::Duration::from_nanos(u64::try_from(since).unwrap_or_default())),
-        nanos => jiff::Timestamp::from_nanosecond(nanos).map_or_else(
-            |_| format!("{at} ns"),
-            |instant| instant.to_string().replace('T', " ").replace('Z', " UTC"),
-        ),
+        nanos => jiff::Timestamp::from_nanosecond(nanos)
+            .map_or_else(|_| format!("{at} ns"), |instant| instant.to_string().replace('T', " ").replace('Z', " UTC")),
     }
 }
 
@@ -74,19 +72,31 @@ fn write_summary(text: &mut String, found: &Found, every: &str) -> fmt::Result {
         writeln!(text, "left out  {} not asked for", counted(replayed.others, "request", "requests"))?;
     }
     if replayed.late > 0 {
-        writeln!(text, "order     {} after a newer one; they were sorted in", counted(replayed.late, "line came", "lines came"))?;
+        writeln!(
+            text,
+            "order     {} after a newer one; they were sorted in",
+            counted(replayed.late, "line came", "lines came")
+        )?;
     }
     if replayed.spread > 0 {
         let moved = counted(replayed.spread, "arrival", "arrivals");
         writeln!(text, "times     in whole seconds: {moved} spread over their seconds (--spread no leaves them)")?;
     } else if replayed.whole_seconds && comparison.arrivals() > 1 {
-        writeln!(text, "times     in whole seconds: arrivals of one second count as at once (--spread yes spreads them)")?;
+        writeln!(
+            text,
+            "times     in whole seconds: arrivals of one second count as at once (--spread yes spreads them)"
+        )?;
     }
     if let Some(LogsTooLarge { keys, .. }) = comparison.logs_dropped() {
         writeln!(text, "left out  sliding-log: no memory for more than {}", counted(keys, "key", "keys"))?;
     }
     let whose = if found.together { "for all arrivals together" } else { "for each key" };
-    writeln!(text, "limit     {} per {every} {whose}; buckets save up {}", count(quota.tokens()), count(quota.burst()))?;
+    writeln!(
+        text,
+        "limit     {} per {every} {whose}; buckets save up {}",
+        count(quota.tokens()),
+        count(quota.burst())
+    )?;
     if let Some(capacity) = comparison.capacity() {
         writeln!(text, "table     keyed has room for {} in debt at once", counted(capacity as u64, "key", "keys"))?;
     }
@@ -202,7 +212,10 @@ fn write_suggestions(text: &mut String, found: &Found, every: &str) -> fmt::Resu
     };
     writeln!(text)?;
     if suggestions.is_empty() {
-        return writeln!(text, "No limit is suggested: there are too many arrivals to search in, or nothing was asked for.");
+        return writeln!(
+            text,
+            "No limit is suggested: there are too many arrivals to search in, or nothing was asked for."
+        );
     }
     for one in suggestions {
         let (quota, denied) = (one.quota, percent(one.share_denied));
