@@ -98,7 +98,7 @@ fn json(arrival: &Arrival<'_>, key: &str) -> Vec<u8> {
     for c in key.chars() {
         match c {
             '"' | '\\' => text.extend(['\\', c]),
-            '\0'..='\x1F' => text.push_str(&format!("\\u{:04x}", u32::from(c))),
+            '\0'..='\x1F' => text.extend(format!("\\u{:04x}", u32::from(c)).chars()),
             _ => text.push(c),
         }
     }

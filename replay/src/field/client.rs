@@ -100,7 +100,7 @@ impl Clients {
             return Ok(self.written(address));
         }
         let numeric = field.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b':'));
-        if numeric && (self.hosts_only || field.iter().filter(|&&byte| byte == b'.').count() > 2) {
+        if numeric && (self.hosts_only || memchr::memchr_iter(b'.', field).count() > 2) {
             return Err(Malformed::NotAnAddress(excerpt(field)));
         }
         if self.hosts_only && !field.iter().all(|byte| byte.is_ascii_graphic() && !b"\"'<>\\{}()".contains(byte)) {
@@ -109,7 +109,7 @@ impl Clients {
         Ok(Key::Text(field))
     }
 
-    fn one_of<'a>(&self, list: &'a [u8]) -> Result<Key<'a>, Malformed> {
+    fn one_of(self, list: &[u8]) -> Result<Key<'_>, Malformed> {
         let mut parts = list.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
         if parts.clone().all(|part| address(part).is_none()) && !self.hosts_only {
             return Ok(Key::Text(list)); // a text with commas in it
@@ -122,7 +122,7 @@ impl Clients {
         address(one).map(|address| self.written(address)).ok_or_else(|| Malformed::NotAnAddress(excerpt(one)))
     }
 
-    fn written<'a>(&self, address: IpAddr) -> Key<'a> {
+    fn written<'a>(self, address: IpAddr) -> Key<'a> {
         let mut written = Written { text: [0; 48], length: 0 };
         // Its longest form has 39 characters.
         let _ = write!(written, "{}", ClientKey::with_prefix(address, self.ipv6_prefix));

@@ -181,7 +181,7 @@ impl Instants {
             _ => return Err(invalid()),
         };
         if self.hour.0 != *up_to_hour || self.hour.1 != *zone {
-            let begin = hour_of_web_server(up_to_hour, zone).ok_or_else(invalid)?;
+            let begin = hour_of_web_server(up_to_hour, *zone).ok_or_else(invalid)?;
             self.hour = (*up_to_hour, *zone, begin);
         }
         self.hour
@@ -214,8 +214,8 @@ impl Instants {
         if let Some(end) = text.iter().rposition(|&byte| byte == b' ') {
             let (before, zone) = (&text[..end], &text[end + 1..]);
             return match zone {
-                b"UTC" | b"GMT" | b"Z" => self.in_zone(before, Some(0), field),
-                [b'+' | b'-', ..] => self.in_zone(before, zone_seconds(zone), field),
+                b"UTC" | b"GMT" | b"Z" => Self::in_zone(before, Some(0), field),
+                [b'+' | b'-', ..] => Self::in_zone(before, zone_seconds(zone), field),
                 _ => Err(invalid()),
             };
         }
@@ -229,10 +229,10 @@ impl Instants {
         } else {
             self.without_zone = true;
         }
-        self.in_zone(text, Some(0), field)
+        Self::in_zone(text, Some(0), field)
     }
 
-    fn in_zone(&self, text: &[u8], zone: Option<i32>, field: &[u8]) -> Result<u64, Malformed> {
+    fn in_zone(text: &[u8], zone: Option<i32>, field: &[u8]) -> Result<u64, Malformed> {
         const PARSER: DateTimeParser = DateTimeParser::new();
         let invalid = || Malformed::Time(excerpt(field));
         let zone = Offset::from_seconds(zone.ok_or_else(invalid)?).map_err(|_| invalid())?;
@@ -246,7 +246,7 @@ fn nanos_of(instant: jiff::Timestamp, field: &[u8]) -> Result<u64, Malformed> {
 }
 
 /// Seconds from 1970 to the beginning of an hour such as `10/Oct/2000:13`, in a zone such as ` -0700`.
-fn hour_of_web_server(hour: &[u8; 14], zone: &[u8; 6]) -> Option<i64> {
+fn hour_of_web_server(hour: &[u8; 14], zone: [u8; 6]) -> Option<i64> {
     const MONTHS: [&[u8; 3]; 12] =
         [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
     let [d1, d2, b'/', n1, n2, n3, b'/', y1, y2, y3, y4, b':', h1, h2] = hour else { return None };
@@ -257,7 +257,7 @@ fn hour_of_web_server(hour: &[u8; 14], zone: &[u8; 6]) -> Option<i64> {
     let hour = i8::try_from(number(&[*h1, *h2])?).ok()?;
     let local = civil::DateTime::new(number(&[*y1, *y2, *y3, *y4])?, month, day, hour, 0, 0, 0).ok()?;
     let utc = Offset::UTC.to_timestamp(local).ok()?.as_second();
-    Some(utc - i64::from(zone_seconds(zone)?))
+    Some(utc - i64::from(zone_seconds(&zone)?))
 }
 
 /// Seconds east of Greenwich: `-0700`, `+05:30`.

@@ -136,27 +136,25 @@ impl Columns {
         }
         let all = || listed(names.iter().map(String::as_str));
         let text = |place: usize| fields.get(place).copied().unwrap_or_default();
-        let time = match &wanted.time {
-            Some(name) => names::place(names, name)?,
-            None => {
-                let known = names::time(names);
-                known
-                    .or_else(|| only((0..fields.len()).filter(|&at| is_certain(text(at)))))
-                    .ok_or_else(|| Malformed::Untold("time", all()))?
-            }
+        let time = if let Some(name) = &wanted.time {
+            names::place(names, name)?
+        } else {
+            let known = names::time(names);
+            known
+                .or_else(|| only((0..fields.len()).filter(|&at| is_certain(text(at)))))
+                .ok_or_else(|| Malformed::Untold("time", all()))?
         };
         let date = names.iter().position(|name| name.eq_ignore_ascii_case("date"));
         let date = date.filter(|&date| date != time && wanted.time.is_none() && is_time_of_day(text(time)));
-        let key = match &wanted.key {
-            Some(name) => names::place(names, name)?,
-            None => {
-                let others = || (0..names.len()).filter(|&at| at != time && Some(at) != date);
-                let known = names::client(names)?;
-                known
-                    .or_else(|| only(others().filter(|&at| address(text(at)).is_some())))
-                    .or_else(|| only(others()))
-                    .ok_or_else(|| Malformed::Untold("client", all()))?
-            }
+        let key = if let Some(name) = &wanted.key {
+            names::place(names, name)?
+        } else {
+            let others = || (0..names.len()).filter(|&at| at != time && Some(at) != date);
+            let known = names::client(names)?;
+            known
+                .or_else(|| only(others().filter(|&at| address(text(at)).is_some())))
+                .or_else(|| only(others()))
+                .ok_or_else(|| Malformed::Untold("client", all()))?
         };
         let cost = match &wanted.charge {
             Charge::Cost => names::cost(names),

@@ -81,17 +81,17 @@ pub(super) fn unnamed(first: &[u8], format: Format, wanted: &Wanted) -> Result<U
     }
     let time = only(certain.iter().copied());
     let client = only((0..count).filter(|&at| Some(at) != time && address(fields[at]).is_some()));
-    let mut named = wanted.clone();
+    let mut asked = wanted.clone();
     let told = |what, place: Option<usize>| {
         place.map(|at| names[at].clone()).ok_or(Malformed::Untold(what, "columns without names".to_owned()))
     };
-    if named.time.is_none() {
-        named.time = Some(told("time", time)?);
+    if asked.time.is_none() {
+        asked.time = Some(told("time", time)?);
     }
-    if named.key.is_none() {
-        named.key = Some(told("client", client.or_else(|| only((0..count).filter(|&at| Some(at) != time))))?);
+    if asked.key.is_none() {
+        asked.key = Some(told("client", client.or_else(|| only((0..count).filter(|&at| Some(at) != time))))?);
     }
-    let columns = Columns::named(&names, first, separator, &named)?;
+    let columns = Columns::named(&names, first, separator, &asked)?;
     Ok(Unnamed { columns, assume_millis: false })
 }
 

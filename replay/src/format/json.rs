@@ -124,7 +124,7 @@ impl<'de> Visitor<'de> for Object<'_> {
                     }
                 }
                 Member::Around(before) => {
-                    members.next_value_seed(Object { wanted, before, line, values: &mut *values })?
+                    members.next_value_seed(Object { wanted, before, line, values: &mut *values })?;
                 }
                 Member::Other => {
                     members.next_value::<IgnoredAny>()?;
@@ -175,7 +175,7 @@ impl<'a> Visitor<'_> for Name<'a> {
                 return Ok(Member::Wanted(wanted));
             }
             if rest.starts_with('.') {
-                around = Member::Around(&wanted[..wanted.len() - rest.len() + 1]);
+                around = Member::Around(&wanted[..=(wanted.len() - rest.len())]);
             }
         }
         Ok(around)
@@ -197,7 +197,7 @@ fn store(value: &str, slot: Slot, line: &[u8], values: &mut Values) -> Result<()
             values.copy(slot, |out| out.extend_from_slice(strings.join(", ").as_bytes()));
         }
         [b'"', inner @ .., b'"'] if memchr::memchr(b'\\', inner).is_none() => {
-            values.set(slot, start + 1..start + value.len() - 1)
+            values.set(slot, start + 1..start + value.len() - 1);
         }
         [b'"', ..] => {
             let text: String = serde_json::from_str(value).map_err(|_| "a string that is none")?;

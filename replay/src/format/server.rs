@@ -125,8 +125,8 @@ impl Server {
                 Name::Host if self.behind_virtual_host => before().word(2),
                 Name::Host => Some(Before::host(&line[..open])?),
                 Name::VirtualHost => before().word(1),
-                Name::Ident => before().from_the_end(1),
-                Name::User => before().from_the_end(0),
+                Name::Ident => before().nth_back(1),
+                Name::User => before().nth_back(0),
                 Name::Word(number) => before().word(number),
                 Name::Request => Some(request.clone()),
                 Name::Method => part_of_request(0),
@@ -259,7 +259,7 @@ impl<'a> Before<'a> {
         self.words().nth(number.checked_sub(1)?)
     }
 
-    fn from_the_end(&self, number: usize) -> Option<Range<usize>> {
+    fn nth_back(&self, number: usize) -> Option<Range<usize>> {
         let count = self.words().count();
         self.word(count.checked_sub(number)?)
     }
@@ -310,6 +310,6 @@ impl<'a> Before<'a> {
 
 /// Whether an address is an IPv4 one with its port, or an IPv6 one in brackets with it.
 fn has_port(word: &[u8]) -> bool {
-    let colons = word.iter().filter(|&&byte| byte == b':').count();
+    let colons = memchr_iter(b':', word).count();
     address(word).is_some() && (colons == 1 || word.starts_with(b"[") && !word.ends_with(b"]"))
 }

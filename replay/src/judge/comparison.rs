@@ -166,7 +166,7 @@ impl Comparison {
     /// Drops what a key asked for longer ago than a period.
     fn forget(&mut self, key: usize) {
         let (now, record) = (self.newest.as_nanos(), &mut self.keys[key]);
-        while self.pool.front(&record.recent).is_some_and(|oldest| now - oldest.at >= self.period) {
+        while self.pool.front(record.recent).is_some_and(|oldest| now - oldest.at >= self.period) {
             let Some(oldest) = self.pool.pop_front(&mut record.recent) else { break };
             record.asked -= oldest.amount;
             if oldest.marks != 0 {
@@ -192,7 +192,7 @@ impl Comparison {
             }
         }
         let at = if marks == 0 { now - now % grain(self.period) } else { now };
-        match self.pool.back_mut(&record.recent) {
+        match self.pool.back_mut(record.recent) {
             Some(newest) if newest.marks == marks && newest.at >= at => newest.amount += cost,
             Some(newest) => {
                 let at = at.max(newest.at);

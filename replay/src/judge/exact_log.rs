@@ -46,7 +46,7 @@ impl ExactLog {
         n: u64,
         now: u64,
     ) -> Result<(), Option<Duration>> {
-        while pool.front(&memory.admitted).is_some_and(|oldest| now - oldest.at >= self.window) {
+        while pool.front(memory.admitted).is_some_and(|oldest| now - oldest.at >= self.window) {
             memory.held -= pool.pop_front(&mut memory.admitted).map_or(0, |oldest| oldest.amount);
         }
         if n > self.limit {
@@ -54,14 +54,14 @@ impl ExactLog {
         }
         if n > self.limit - memory.held {
             let mut must_leave = n - (self.limit - memory.held);
-            let last_to_leave = pool.iter(&memory.admitted).find(|entry| {
+            let last_to_leave = pool.iter(memory.admitted).find(|entry| {
                 must_leave = must_leave.saturating_sub(entry.amount);
                 must_leave == 0
             });
             return Err(last_to_leave.map(|entry| Duration::from_nanos(entry.at + self.window - now)));
         }
         memory.held += n;
-        match pool.back_mut(&memory.admitted) {
+        match pool.back_mut(memory.admitted) {
             Some(newest) if newest.at == now => newest.amount += n,
             _ if n > 0 => pool.push_back(&mut memory.admitted, now, n, 0),
             _ => {}

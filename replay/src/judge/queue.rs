@@ -45,17 +45,17 @@ impl Pool {
     }
 
     /// The oldest entry.
-    pub(super) fn front(&self, queue: &Queue) -> Option<&Entry> {
+    pub(super) fn front(&self, queue: Queue) -> Option<&Entry> {
         self.entries.get(queue.head as usize)
     }
 
     /// The newest entry, to change it.
-    pub(super) fn back_mut(&mut self, queue: &Queue) -> Option<&mut Entry> {
+    pub(super) fn back_mut(&mut self, queue: Queue) -> Option<&mut Entry> {
         self.entries.get_mut(queue.tail as usize)
     }
 
     /// From the oldest to the newest.
-    pub(super) fn iter(&self, queue: &Queue) -> impl Iterator<Item = &Entry> {
+    pub(super) fn iter(&self, queue: Queue) -> impl Iterator<Item = &Entry> {
         core::iter::successors(self.front(queue), |entry| self.entries.get(entry.next as usize))
     }
 
@@ -76,7 +76,7 @@ impl Pool {
             self.entries.push(entry);
             place.expect("2^32 arrivals within one period")
         };
-        match self.back_mut(queue) {
+        match self.back_mut(*queue) {
             Some(back) => back.next = place,
             None => queue.head = place,
         }
@@ -121,7 +121,7 @@ mod tests {
             } else {
                 assert_eq!(pool.pop_front(&mut queues[which]).map(|entry| entry.at), model[which].pop_front());
             }
-            let queue = &queues[which];
+            let queue = queues[which];
             assert_eq!(pool.front(queue).map(|entry| entry.at), model[which].front().copied());
             assert_eq!(pool.back_mut(queue).map(|entry| entry.at), model[which].back().copied());
             assert!(pool.iter(queue).map(|entry| entry.at).eq(model[which].iter().copied()));

@@ -20,7 +20,7 @@ pub(super) struct Waiting {
 #[derive(Debug)]
 pub(super) struct Order {
     window: u64,
-    in_order: VecDeque<Waiting>,
+    sorted: VecDeque<Waiting>,
     late: BinaryHeap<Reverse<Waiting>>,
     newest: u64,
     sequence: u64,
@@ -30,8 +30,8 @@ pub(super) struct Order {
 impl Order {
     /// A window of this many nanoseconds.
     pub(super) fn new(window: u64) -> Self {
-        let (in_order, late) = (VecDeque::new(), BinaryHeap::new());
-        Self { window, in_order, late, newest: 0, sequence: 0, late_count: 0 }
+        let (sorted, late) = (VecDeque::new(), BinaryHeap::new());
+        Self { window, sorted, late, newest: 0, sequence: 0, late_count: 0 }
     }
 
     /// Adds an arrival.
@@ -48,7 +48,7 @@ impl Order {
         self.sequence += 1;
         if behind == 0 {
             self.newest = at;
-            self.in_order.push_back(waiting);
+            self.sorted.push_back(waiting);
         } else {
             self.late_count += 1;
             self.late.push(Reverse(waiting));
@@ -65,15 +65,15 @@ impl Order {
     /// The oldest arrival, when no other will come.
     pub(super) fn pop_any(&mut self) -> Option<Waiting> {
         match self.late.peek() {
-            Some(&Reverse(late)) if self.in_order.front().is_none_or(|front| late < *front) => {
+            Some(&Reverse(late)) if self.sorted.front().is_none_or(|front| late < *front) => {
                 self.late.pop().map(|Reverse(late)| late)
             }
-            _ => self.in_order.pop_front(),
+            _ => self.sorted.pop_front(),
         }
     }
 
     fn oldest(&self) -> Option<&Waiting> {
-        match (self.in_order.front(), self.late.peek()) {
+        match (self.sorted.front(), self.late.peek()) {
             (Some(front), Some(Reverse(late))) => Some(front.min(late)),
             (front, late) => front.or(late.map(|Reverse(late)| late)),
         }

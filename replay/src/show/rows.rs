@@ -72,7 +72,7 @@ pub fn rows(found: &Found) -> Vec<Row> {
 }
 
 #[derive(Serialize)]
-struct Whole {
+struct Report {
     limit: String,
     burst: u64,
     arrivals: u64,
@@ -84,7 +84,7 @@ struct Whole {
     out_of_order: u64,
     whole_seconds: bool,
     spread: u64,
-    files: Vec<File>,
+    files: Vec<Log>,
     algorithms: Vec<Row>,
     worst: Vec<Worst>,
     suggestions: Option<Vec<Suggestion>>,
@@ -98,7 +98,7 @@ struct Rejected {
 }
 
 #[derive(Serialize)]
-struct File {
+struct Log {
     file: String,
     format: &'static str,
     time_field: String,
@@ -135,7 +135,7 @@ struct Suggestion {
 pub fn json(found: &Found) -> String {
     let replayed = &found.replayed;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let whole = Whole {
+    let report = Report {
         limit: found.quota().to_string(),
         burst: found.quota().burst(),
         arrivals: replayed.comparison.arrivals(),
@@ -154,7 +154,7 @@ pub fn json(found: &Found) -> String {
         files: replayed
             .read_as
             .iter()
-            .map(|one| File {
+            .map(|one| Log {
                 file: one.file.display().to_string(),
                 format: one.format.name(),
                 time_field: one.about.time.clone(),
@@ -188,7 +188,7 @@ pub fn json(found: &Found) -> String {
             all.iter().map(of).collect()
         }),
     };
-    let mut text = serde_json::to_string_pretty(&whole).expect("values that JSON has");
+    let mut text = serde_json::to_string_pretty(&report).expect("values that JSON has");
     text.push('\n');
     text
 }
