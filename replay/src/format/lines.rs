@@ -153,7 +153,9 @@ impl Lines {
         }
         let behind = prefix::stripped(line)?.trim_ascii();
         if may_be(Format::Json) && (wanted.format.is_some() || behind.starts_with(b"{")) {
-            return Json::new(behind, wanted).map(|json| Some((Format::Json, Layout::Json(json))));
+            let json = Json::new(behind, wanted)?;
+            self.instants.take_unit_from(&json.about.time);
+            return Ok(Some((Format::Json, Layout::Json(json))));
         }
         if may_be(Format::Alb) && (wanted.format.is_some() || alb::fits(line)) {
             return alb::columns(line, wanted).map(|columns| Some((Format::Alb, Layout::Columns(columns))));

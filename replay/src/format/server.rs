@@ -268,7 +268,8 @@ impl<'a> Before<'a> {
     /// its port; without addresses it is the name that an absent `ident` follows.
     fn host(text: &'a [u8]) -> Result<Range<usize>, Malformed> {
         let before = Self::of(text);
-        if let Some(end) = memchr(b' ', text)
+        if let Some(end) = memchr(b' ', before.text)
+            && end > 0
             && let [b'-', b' ', ref user @ ..] = before.text[end + 1..]
             && memchr(b' ', user).is_none()
             && !is_addresses(user)
