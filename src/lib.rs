@@ -63,8 +63,16 @@ mod window_log;
 pub use build_error::BuildError;
 #[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]
 pub use clock::CoarseClock;
+#[cfg(all(feature = "async", feature = "std", not(all(loom, feature = "loom"))))]
+pub use clock::Alarm;
+#[cfg(feature = "async-io")]
+pub use clock::AsyncIoClock;
 #[cfg(feature = "quanta")]
 pub use clock::QuantaClock;
+#[cfg(feature = "async")]
+pub use clock::Timer;
+#[cfg(feature = "tokio")]
+pub use clock::TokioClock;
 pub use clock::{Clock, ManualClock, Monotone};
 #[cfg(feature = "std")]
 pub use clock::{DefaultClock, MonotonicClock, WallClock};
