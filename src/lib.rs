@@ -58,6 +58,7 @@ mod rate_limit;
 mod sharded;
 mod sync;
 mod timeline;
+mod wait;
 mod window_log;
 
 pub use build_error::BuildError;
@@ -89,6 +90,7 @@ pub use quota::{ParseQuotaError, Quota, QuotaError};
 pub use rate_limit::RateLimit;
 pub use sharded::{Handle, ShardedTokenBucket};
 pub use timeline::Hint;
+pub use wait::{Line, Place, WaitingTokenBucket};
 pub use window_log::SlidingWindowLog;
 
 /// What model checks need to steer.

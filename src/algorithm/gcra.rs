@@ -4,7 +4,7 @@ use super::{Algorithm, Bucket, sealed};
 use crate::decision::Denied;
 use crate::nanos::Nanos;
 use crate::quota::Quota;
-use crate::timeline::Timeline;
+use crate::timeline::{Hint, Timeline};
 use core::time::Duration;
 
 /// The generic cell rate algorithm: a token bucket, or a leaky bucket as a meter, in a single position.
@@ -30,6 +30,34 @@ pub struct Gcra {
     burst: u64,
 }
 
+/// Positions that follow one another: tokens that belong to somebody, or to nobody for the time being.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    /// The first position.
+    pub(crate) start: u64,
+    /// How many, in units.
+    pub(crate) len: u64,
+}
+
+impl Stretch {
+    /// The position after the last.
+    pub(crate) const fn end(self) -> u64 {
+        // A torn reading of a slot may be any two numbers.
+        self.start.saturating_add(self.len)
+    }
+}
+
+/// Whether tokens that somebody wants can be taken from a [`Stretch`] that is nobody's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fit {
+    /// From this position on.
+    At(u64),
+    /// Only later than the last instant that would do; the hint counts from that.
+    Later(Hint),
+    /// The stretch is too short, or what is left of it.
+    Never,
+}
+
 impl Gcra {
     /// The algorithm for `quota`. Every quota fits.
     pub const fn new(quota: Quota) -> Self {
@@ -46,6 +74,75 @@ impl Gcra {
     /// Full since for ever.
     pub(crate) const FRESH: u64 = 0;
 
+    /// The word after `n` tokens were reserved at `now`, to be spent by `last`, which is not before `now`: the step of
+    /// [`Algorithm::acquire`] with a later instant's cap. The tokens are those just below the new word.
+    ///
+    /// A refusal is a [`Denied::TryAfter`] whose hint counts from `last`: its `due()` is when the tokens would have been
+    /// due, and after its `retry_after()` the same call, as patient as before, is admitted.
+    #[inline]
+    pub(crate) fn reserve(&self, word: u64, n: u64, now: Nanos, last: Nanos) -> Result<u64, Denied> {
+        let (cost, slack) = self.price(n)?;
+        if cost == 0 {
+            return Ok(word);
+        }
+        // At most E(last) + burst, which the timeline keeps within 64 bits.
+        if word <= self.timeline.position(last) + slack {
+            Ok(word.max(self.timeline.position(now)) + cost)
+        } else {
+            Err(Denied::TryAfter(self.timeline.hint(word - slack, last)))
+        }
+    }
+
+    /// Where in `stretch`, which is nobody's, `n` tokens may be spent: at `now` if they can, else as soon after it as they
+    /// are due, if that is by `last`. The first position of them; none for a cost of nothing.
+    ///
+    /// What lies below `E(now)` has fallen out of the bucket, but for what was due in the last nanosecond: a token's own
+    /// instant is a fraction, and `now` the first whole nanosecond after it.
+    pub(crate) fn fit(&self, stretch: Stretch, n: u64, now: Nanos, last: Nanos) -> Fit {
+        let Ok((cost @ 1.., slack)) = self.price(n) else { return Fit::Never };
+        let start = stretch.start.max(self.floor(now));
+        if start.saturating_add(cost) > stretch.end() {
+            Fit::Never
+        } else if start <= self.timeline.position(last) + slack {
+            Fit::At(start)
+        } else {
+            Fit::Later(self.timeline.hint(start - slack, last))
+        }
+    }
+
+    /// The lowest position that may still be spent at `now`.
+    pub(crate) fn floor(&self, now: Nanos) -> u64 {
+        let before = now.0.checked_sub(1).map_or(0, |before| self.timeline.position(Nanos(before)) + 1);
+        self.timeline.position(now).min(before)
+    }
+
+    /// The first instant, `now` or later, at which what lies below the position `end` may be spent.
+    pub(crate) fn due(&self, end: u64, now: Nanos) -> Nanos {
+        match end.checked_sub(self.burst) {
+            Some(position) if position > self.timeline.position(now) => self.timeline.instant(position),
+            _ => now,
+        }
+    }
+
+    /// What `n` tokens cost, in units, and how much of the burst that leaves.
+    #[inline]
+    pub(crate) fn price(&self, n: u64) -> Result<(u64, u64), Denied> {
+        let Some(cost) = self.timeline.cost(n) else { return Err(self.exceeds(n)) };
+        let Some(slack) = self.burst.checked_sub(cost) else { return Err(self.exceeds(n)) };
+        Ok((cost, slack))
+    }
+
+    /// Whole tokens of `stretch` that one call can take at `now`.
+    pub(crate) fn available_in(&self, stretch: Stretch, now: Nanos) -> u64 {
+        let end = stretch.end().min(self.timeline.position(now) + self.burst);
+        self.timeline.tokens_in(end.saturating_sub(stretch.start.max(self.floor(now))))
+    }
+
+    /// Whole tokens of `stretch` that can still be spent at `now` or later.
+    pub(crate) fn left_in(&self, stretch: Stretch, now: Nanos) -> u64 {
+        self.timeline.tokens_in(stretch.end().saturating_sub(stretch.start.max(self.floor(now))))
+    }
+
     #[cold]
     const fn exceeds(&self, n: u64) -> Denied {
         Denied::ExceedsBurst { cost: n, max_cost: self.timeline.tokens_in(self.burst) }
@@ -57,8 +154,7 @@ impl sealed::Sealed for Gcra {}
 impl Algorithm for Gcra {
     #[inline]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
-        let Some(cost) = self.timeline.cost(n) else { return Err(self.exceeds(n)) };
-        let Some(slack) = self.burst.checked_sub(cost) else { return Err(self.exceeds(n)) };
+        let (cost, slack) = self.price(n)?;
         if cost == 0 {
             return Ok(word);
         }

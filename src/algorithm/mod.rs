@@ -7,6 +7,7 @@ mod sliding_counter;
 mod window;
 
 pub use gcra::Gcra;
+pub(crate) use gcra::{Fit, Stretch};
 pub use packed::Packed;
 pub use sliding_counter::SlidingCounter;
 pub use window::Window;

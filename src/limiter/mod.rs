@@ -44,9 +44,9 @@ use core::fmt;
 /// ```
 #[repr(align(64))] // one cache line, and no other limiter on it
 pub struct RateLimiter<A, C> {
-    cell: StateCell,
-    algorithm: A,
-    clock: C,
+    pub(crate) cell: StateCell,
+    pub(crate) algorithm: A,
+    pub(crate) clock: C,
 }
 
 impl<A: Algorithm, C> RateLimiter<A, C> {

@@ -1,0 +1,4 @@
+//! Places in line: what is promised, in the numbers of field reports, and against a model with a list of intervals.
+
+mod reports;
+mod rules;
