@@ -62,12 +62,12 @@ mod wait;
 mod window_log;
 
 pub use build_error::BuildError;
-#[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]
-pub use clock::CoarseClock;
 #[cfg(all(feature = "async", feature = "std", not(all(loom, feature = "loom"))))]
 pub use clock::Alarm;
 #[cfg(feature = "async-io")]
 pub use clock::AsyncIoClock;
+#[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]
+pub use clock::CoarseClock;
 #[cfg(feature = "quanta")]
 pub use clock::QuantaClock;
 #[cfg(feature = "async")]
@@ -90,6 +90,8 @@ pub use quota::{ParseQuotaError, Quota, QuotaError};
 pub use rate_limit::RateLimit;
 pub use sharded::{Handle, ShardedTokenBucket};
 pub use timeline::Hint;
+#[cfg(feature = "async")]
+pub use wait::{Acquire, Turn};
 pub use wait::{Line, Place, WaitingTokenBucket};
 pub use window_log::SlidingWindowLog;
 

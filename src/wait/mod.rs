@@ -52,11 +52,15 @@
 
 #[cfg(feature = "std")]
 mod blocking;
+#[cfg(feature = "async")]
+mod future;
 mod line;
 mod place;
 mod pool;
 mod token_bucket;
 
+#[cfg(feature = "async")]
+pub use future::{Acquire, Turn};
 pub use line::Line;
 pub use place::Place;
 pub use token_bucket::WaitingTokenBucket;
