@@ -28,7 +28,8 @@
 //!   [`SlidingWindowCounter`]: one word each.
 //! * [`ShardedTokenBucket`] and its [`Handle`]s, for many cores; [`KeyedLimiter`], for many clients; [`SlidingWindowLog`],
 //!   exact in every window.
-//! * [`RateLimit`], the trait that all but the keyed one have in common.
+//! * [`RateLimit`], the trait that all but the keyed one have in common; [`RateLimitAt`], for those that can be told the
+//!   time; [`KeyedRateLimit`], for limits by key.
 //! * [`Denied`] and [`Status`]: what a caller gets back.
 //! * [`Clock`]: where the time comes from. [`ManualClock`] makes tests exact.
 //!
@@ -87,7 +88,7 @@ pub use limiter::{
 };
 pub use nanos::Nanos;
 pub use quota::{ParseQuotaError, Quota, QuotaError};
-pub use rate_limit::RateLimit;
+pub use rate_limit::{KeyedRateLimit, RateLimit, RateLimitAt};
 pub use sharded::{Handle, ShardedTokenBucket};
 pub use timeline::Hint;
 #[cfg(feature = "async")]

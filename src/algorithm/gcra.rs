@@ -1,6 +1,6 @@
 //! [`Gcra`]: token bucket and leaky bucket in one word.
 
-use super::{Algorithm, Bucket, sealed};
+use super::{Algorithm, sealed};
 use crate::decision::Denied;
 use crate::nanos::Nanos;
 use crate::quota::Quota;
@@ -152,6 +152,8 @@ impl Gcra {
 impl sealed::Sealed for Gcra {}
 
 impl Algorithm for Gcra {
+    const NAME: &'static str = "TokenBucket";
+
     #[inline]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
         let (cost, slack) = self.price(n)?;
@@ -198,13 +200,6 @@ impl Algorithm for Gcra {
     #[inline]
     fn max_cost(&self) -> u64 {
         self.timeline.tokens_in(self.burst)
-    }
-}
-
-impl Bucket for Gcra {
-    fn holding(&self, tokens: u64, now: Nanos) -> u64 {
-        let held = self.timeline.cost(tokens).unwrap_or(self.burst).min(self.burst);
-        self.timeline.position(now) + (self.burst - held)
     }
 }
 

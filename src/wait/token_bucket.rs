@@ -7,7 +7,7 @@ use crate::algorithm::{Algorithm, Gcra, Stretch};
 use crate::build_error::BuildError;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
-use crate::clock::{DEFAULT_CLOCK, DefaultClock};
+use crate::clock::DefaultClock;
 use crate::decision::{Denied, Status};
 use crate::limiter::TokenBucket;
 use crate::nanos::Nanos;
@@ -82,7 +82,7 @@ impl WaitingTokenBucket<DefaultClock> {
         ///
         /// With [`Duration::MAX`] the line reaches as far as instants can be told apart; see [`Clock`].
         pub const fn new(quota: Quota, longest: Duration) -> Self {
-            Self::with_clock(quota, longest, DEFAULT_CLOCK)
+            Self::with_clock(quota, longest, DefaultClock)
         }
     }
 }

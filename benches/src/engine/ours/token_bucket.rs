@@ -13,7 +13,7 @@ pub trait NamedClock: Clock + Default + Send + Sync + 'static {
     const NAME: &'static str;
 }
 
-impl NamedClock for tollgate::QuantaClock {
+impl NamedClock for DefaultClock {
     const NAME: &'static str = "quanta";
 }
 
