@@ -3,6 +3,7 @@
 use super::Clock;
 use crate::nanos::Nanos;
 use crate::sync::{AtomicU64, Ordering};
+use alarm::Alarms;
 use alloc::sync::Arc;
 use core::time::Duration;
 
@@ -16,11 +17,11 @@ pub use alarm::Alarm;
 #[cfg(not(all(feature = "async", feature = "std", not(all(loom, feature = "loom")))))]
 mod alarm {
     #[derive(Debug, Default)]
-    pub(super) struct Alarms;
+    pub(super) struct Alarms {}
 
     impl Alarms {
         #[allow(clippy::unused_self)] // as the real one has it
-        pub(super) const fn ring(&self, _: impl FnOnce() -> crate::Nanos) {}
+        pub(super) const fn ring(&self, _: &super::ManualClock) {}
     }
 }
 
@@ -52,7 +53,7 @@ pub struct ManualClock(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     now: AtomicU64,
-    alarms: alarm::Alarms,
+    alarms: Alarms,
 }
 
 impl ManualClock {
@@ -63,7 +64,7 @@ impl ManualClock {
 
     /// A clock that stands at `now`.
     pub fn starting_at(now: Nanos) -> Self {
-        Self(Arc::new(Shared { now: AtomicU64::new(now.0), alarms: alarm::Alarms::default() }))
+        Self(Arc::new(Shared { now: AtomicU64::new(now.0), alarms: Alarms::default() }))
     }
 
     /// Moves the clock forward by `by`, at most to [`Nanos::MAX`], and wakes who is due by then.
@@ -75,14 +76,14 @@ impl ManualClock {
             // ORDERING: relaxed, as above.
             self.0.now.store(u64::MAX, Ordering::Relaxed);
         }
-        self.0.alarms.ring(|| self.now());
+        self.0.alarms.ring(self);
     }
 
     /// Sets the clock to `now`, which may be in its past, and wakes who is due by then.
     pub fn set(&self, now: Nanos) {
         // ORDERING: relaxed; the instant publishes no other memory.
         self.0.now.store(now.0, Ordering::Relaxed);
-        self.0.alarms.ring(|| self.now());
+        self.0.alarms.ring(self);
     }
 }
 

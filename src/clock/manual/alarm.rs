@@ -23,9 +23,9 @@ struct Asleep {
 impl Alarms {
     /// Wakes who is due by what the clock reads. Whoever goes to sleep meanwhile has seen that reading: both look at the clock
     /// under the lock.
-    pub(super) fn ring(&self, now: impl FnOnce() -> Nanos) {
+    pub(super) fn ring(&self, clock: &ManualClock) {
         let mut asleep = self.lock();
-        let due = (now(), u64::MAX);
+        let due = (clock.now(), u64::MAX);
         let mut ringing = Vec::new();
         // PROGRESS: as many steps as there are wakers.
         while let Some(first) = asleep.wakers.first_entry().filter(|first| *first.key() <= due) {

@@ -36,7 +36,7 @@ impl<'a> Tasks<'a> {
     pub fn start(&mut self, task: impl Future<Output = ()> + 'a) -> usize {
         let number = self.tasks.len();
         self.tasks.push(Some(Box::pin(task)));
-        self.woken.lock().unwrap().push_back(number);
+        Arc::new(Task { number, woken: self.woken.clone() }).wake();
         number
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tollgate::{AsyncIoClock, Clock, Quota, WaitingTokenBucket};
 
-const HOUR: Duration = Duration::from_secs(3_600);
+const HOUR: Duration = Duration::from_hours(1);
 
 fn on_two_threads<T>(future: impl Future<Output = T>, executor: &smol::Executor<'_>) -> T {
     let (stop, stopped) = smol::channel::unbounded::<()>();

@@ -9,7 +9,7 @@ use tollgate::{Clock, Denied, Quota, TokioClock, WaitingTokenBucket};
 
 type Bucket = WaitingTokenBucket<TokioClock>;
 
-const HOUR: Duration = Duration::from_secs(3_600);
+const HOUR: Duration = Duration::from_hours(1);
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)

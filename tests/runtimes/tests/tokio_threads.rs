@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tollgate::{Clock, Denied, Quota, TokioClock, WaitingTokenBucket};
 
-const HOUR: Duration = Duration::from_secs(3_600);
+const HOUR: Duration = Duration::from_hours(1);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn tokens_take_as_long_as_they_must_and_nobody_is_early() {
@@ -70,6 +70,6 @@ async fn what_cannot_be_in_time_does_not_sleep() {
     let bucket = WaitingTokenBucket::with_clock(Quota::per(1, HOUR), HOUR, TokioClock);
     assert!(bucket.try_acquire().is_ok());
     // A wait would end the test only after the better part of an hour.
-    let outcome = bucket.acquire_within(1, HOUR - Duration::from_secs(60)).await;
+    let outcome = bucket.acquire_within(1, Duration::from_mins(59)).await;
     assert!(matches!(outcome, Err(Denied::WouldExceedDeadline(_))));
 }
