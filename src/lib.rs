@@ -96,14 +96,18 @@ pub use wait::{Acquire, Turn};
 pub use wait::{Line, Place, WaitingTokenBucket};
 pub use window_log::SlidingWindowLog;
 
-/// What model checks need to steer.
-#[cfg(all(loom, feature = "loom"))]
+/// What model checks need to steer, and to see.
+#[cfg(feature = "loom")]
 #[doc(hidden)]
 pub mod loom_support {
+    #[cfg(loom)]
     pub use crate::lease::set_index as set_shard;
+    #[cfg(loom)]
     pub use crate::sync::model::loads_as_rmw;
+    pub use crate::wait::end_of;
 
     /// The lines of a keyed limiter's table where a key of this hash may live.
+    #[cfg(loom)]
     pub fn lines_of_key(hash: u64, lines: u32) -> [usize; 3] {
         crate::keyed::lines_of_key(hash, lines)
     }

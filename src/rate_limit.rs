@@ -184,8 +184,22 @@ pub trait KeyedRateLimit<K: ?Sized> {
 
 /// Implements [`RateLimit`] and [`RateLimitAt`] for a limiter by the methods of the same names of another type: of itself,
 /// which has them without the traits too, so that nobody must import them; or of what it points to.
+///
+/// `nothing back` stands after a limiter that takes no refunds.
 macro_rules! delegate {
-    ([$($generics:tt)*] $limiter:ty => $to:ty $(, $refund:ident)?) => {
+    ([$($generics:tt)*] $limiter:ty => $to:ty) => {
+        $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to, refund);
+    };
+    ([$($generics:tt)*] $limiter:ty => $to:ty, nothing back) => {
+        $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to);
+    };
+    (at [$($generics:tt)*] $limiter:ty => $to:ty) => {
+        $crate::rate_limit::delegate!(then [$($generics)*] $limiter => $to, refund_at);
+    };
+    (at [$($generics:tt)*] $limiter:ty => $to:ty, nothing back) => {
+        $crate::rate_limit::delegate!(then [$($generics)*] $limiter => $to);
+    };
+    (now [$($generics:tt)*] $limiter:ty => $to:ty $(, $refund:ident)?) => {
         impl<$($generics)*> $crate::rate_limit::RateLimit for $limiter {
             #[inline]
             fn try_acquire_n(&self, n: u64) -> Result<(), $crate::decision::Denied> {
@@ -222,7 +236,7 @@ macro_rules! delegate {
             }
         }
     };
-    (at [$($generics:tt)*] $limiter:ty => $to:ty $(, $refund_at:ident)?) => {
+    (then [$($generics:tt)*] $limiter:ty => $to:ty $(, $refund_at:ident)?) => {
         impl<$($generics)*> $crate::rate_limit::RateLimitAt for $limiter {
             #[inline]
             fn try_acquire_n_at(&self, n: u64, now: $crate::nanos::Nanos) -> Result<(), $crate::decision::Denied> {
@@ -249,12 +263,12 @@ macro_rules! delegate {
 }
 pub(crate) use delegate;
 
-delegate!([L: RateLimit + ?Sized] &L => L, refund);
-delegate!([L: RateLimit + ?Sized] Box<L> => L, refund);
-delegate!([L: RateLimit + ?Sized] Arc<L> => L, refund);
-delegate!(at [L: RateLimitAt + ?Sized] &L => L, refund_at);
-delegate!(at [L: RateLimitAt + ?Sized] Box<L> => L, refund_at);
-delegate!(at [L: RateLimitAt + ?Sized] Arc<L> => L, refund_at);
+delegate!([L: RateLimit + ?Sized] &L => L);
+delegate!([L: RateLimit + ?Sized] Box<L> => L);
+delegate!([L: RateLimit + ?Sized] Arc<L> => L);
+delegate!(at [L: RateLimitAt + ?Sized] &L => L);
+delegate!(at [L: RateLimitAt + ?Sized] Box<L> => L);
+delegate!(at [L: RateLimitAt + ?Sized] Arc<L> => L);
 
 /// Implements [`KeyedRateLimit`] for what points to a keyed limiter.
 macro_rules! delegate_keyed {

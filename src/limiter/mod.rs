@@ -243,8 +243,8 @@ impl<C> RateLimiter<Gcra, C> {
     }
 }
 
-delegate!([A: Algorithm, C: Clock] RateLimiter<A, C> => Self, refund);
-delegate!(at [A: Algorithm, C: Clock] RateLimiter<A, C> => Self, refund_at);
+delegate!([A: Algorithm, C: Clock] RateLimiter<A, C> => Self);
+delegate!(at [A: Algorithm, C: Clock] RateLimiter<A, C> => Self);
 
 impl<A: Algorithm, C> fmt::Debug for RateLimiter<A, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -185,7 +185,7 @@ impl<C> Drop for Handle<'_, C> {
     }
 }
 
-delegate!([C: Clock] Handle<'_, C> => Self, refund);
+delegate!([C: Clock] Handle<'_, C> => Self);
 
 impl<C> fmt::Debug for Handle<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,8 @@
 //! [`ShardedTokenBucket`]: the type. Rules are those of the module.
 
 use super::central::Central;
+use crate::algorithm::Gcra;
+use crate::cell::StateCell;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
 use crate::clock::DefaultClock;
@@ -155,6 +157,15 @@ impl<C> ShardedTokenBucket<C> {
     /// What the limiter was built for.
     pub fn quota(&self) -> Quota {
         self.quota
+    }
+
+    /// The central word and its algorithm, for places in line.
+    pub(crate) fn word(&self) -> (&Gcra, &StateCell) {
+        self.central.word()
+    }
+
+    pub(crate) const fn clock(&self) -> &C {
+        &self.clock
     }
 
     /// The most tokens that one call can take: the burst less what may lie in slots, at least seven eighths of it.
@@ -319,8 +330,8 @@ impl<C: Clock> ShardedTokenBucket<C> {
     }
 }
 
-delegate!([C: Clock] ShardedTokenBucket<C> => Self, refund);
-delegate!(at [C: Clock] ShardedTokenBucket<C> => Self, refund_at);
+delegate!([C: Clock] ShardedTokenBucket<C> => Self);
+delegate!(at [C: Clock] ShardedTokenBucket<C> => Self);
 
 impl<C> fmt::Debug for ShardedTokenBucket<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

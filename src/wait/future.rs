@@ -4,6 +4,7 @@ use super::{Line, Place, WaitingTokenBucket};
 use crate::clock::Timer;
 use crate::decision::Denied;
 use crate::nanos::Nanos;
+use crate::sharded::ShardedTokenBucket;
 use alloc::sync::Arc;
 use core::fmt;
 use core::pin::Pin;
@@ -177,38 +178,47 @@ where
     }
 }
 
+/// `acquire` and its forms for a limiter that has places.
+macro_rules! acquire {
+    ($limiter:ident) => {
+        impl<C: Timer> $limiter<C> {
+            /// Takes `n` tokens, and is ready when they are due. See [`Acquire`] for when the place is taken, and what dropping
+            /// does.
+            ///
+            /// # Errors
+            ///
+            /// At once, with nothing taken: [`Denied::LineFull`] if the line would reach further than it may,
+            /// and [`Denied::ExceedsBurst`] if `n` is above [`max_cost`](Self::max_cost).
+            pub const fn acquire(&self, n: u64) -> Acquire<&Self> {
+                Acquire::within(self, n, Duration::MAX)
+            }
+
+            /// Takes `n` tokens that are due within `max_wait` of the first poll, and is ready when they are.
+            ///
+            /// # Errors
+            ///
+            /// At once, with nothing taken and no time slept: [`Denied::WouldExceedDeadline`] if they would be due later, and what
+            /// [`acquire`](Self::acquire) says.
+            pub const fn acquire_within(&self, n: u64, max_wait: Duration) -> Acquire<&Self> {
+                Acquire::within(self, n, max_wait)
+            }
+
+            /// Takes `n` tokens that are due by `deadline`, an instant of the limiter's clock, and is ready when they are. After the
+            /// deadline, only what is due at once will do.
+            ///
+            /// # Errors
+            ///
+            /// As [`acquire_within`](Self::acquire_within).
+            pub const fn acquire_by(&self, n: u64, deadline: Nanos) -> Acquire<&Self> {
+                Acquire::by(self, n, deadline)
+            }
+        }
+    };
+}
+acquire!(WaitingTokenBucket);
+acquire!(ShardedTokenBucket);
+
 impl<C: Timer> WaitingTokenBucket<C> {
-    /// Takes `n` tokens, and is ready when they are due. See [`Acquire`] for when the place is taken, and what dropping
-    /// does.
-    ///
-    /// # Errors
-    ///
-    /// At once, with nothing taken: [`Denied::LineFull`] if the line would become longer than it may be, and
-    /// [`Denied::ExceedsBurst`] if `n` is above [`max_cost`](Self::max_cost).
-    pub const fn acquire(&self, n: u64) -> Acquire<&Self> {
-        Acquire::within(self, n, Duration::MAX)
-    }
-
-    /// Takes `n` tokens that are due within `max_wait` of the first poll, and is ready when they are.
-    ///
-    /// # Errors
-    ///
-    /// At once, with nothing taken and no time slept: [`Denied::WouldExceedDeadline`] if they would be due later, and what
-    /// [`acquire`](Self::acquire) says.
-    pub const fn acquire_within(&self, n: u64, max_wait: Duration) -> Acquire<&Self> {
-        Acquire::within(self, n, max_wait)
-    }
-
-    /// Takes `n` tokens that are due by `deadline`, an instant of the limiter's clock, and is ready when they are. After the
-    /// deadline, only what is due at once will do.
-    ///
-    /// # Errors
-    ///
-    /// As [`acquire_within`](Self::acquire_within).
-    pub const fn acquire_by(&self, n: u64, deadline: Nanos) -> Acquire<&Self> {
-        Acquire::by(self, n, deadline)
-    }
-
     /// Takes one token, and is ready when it is due: [`acquire(1)`](Self::acquire).
     ///
     /// # Errors

@@ -370,8 +370,8 @@ impl<C: Clock> SlidingWindowLog<C> {
     }
 }
 
-delegate!([C: Clock] SlidingWindowLog<C> => Self);
-delegate!(at [C: Clock] SlidingWindowLog<C> => Self);
+delegate!([C: Clock] SlidingWindowLog<C> => Self, nothing back);
+delegate!(at [C: Clock] SlidingWindowLog<C> => Self, nothing back);
 
 impl<C> fmt::Debug for SlidingWindowLog<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::pin::pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -137,13 +138,13 @@ fn a_full_line_is_refused() {
 fn a_place_can_be_awaited_and_an_owned_future_lives_anywhere() {
     let (bucket, clock) = bucket(Quota::per_second(1));
     let bucket = Arc::new(bucket);
-    let (done, mut tasks) = (Arc::new(RefCell::new(Vec::new())), Tasks::<'static>::new());
+    let (done, mut tasks) = (Rc::new(RefCell::new(Vec::new())), Tasks::<'static>::new());
     let place = Arc::clone(&bucket).reserve_owned(1).unwrap();
     let owned = Arc::clone(&bucket).acquire_owned(1);
     for wait in [Box::pin(async { place.await }) as std::pin::Pin<Box<dyn Future<Output = ()>>>, {
         Box::pin(async { owned.await.unwrap() })
     }] {
-        let (done, clock) = (Arc::clone(&done), clock.clone());
+        let (done, clock) = (Rc::clone(&done), clock.clone());
         tasks.start(async move {
             wait.await;
             done.borrow_mut().push(clock.now());
