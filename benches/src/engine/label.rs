@@ -65,6 +65,12 @@ impl Label {
     }
 }
 
+/// A clock or a hasher that an engine accepts, with its name in our tables.
+pub trait Named: Default + Send + Sync + 'static {
+    /// The name.
+    const NAME: &'static str;
+}
+
 /// An engine as one of a list: its label, and what is done with it.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<W> {

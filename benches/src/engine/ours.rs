@@ -1,7 +1,7 @@
 //! The limiters of this crate.
 
 use super::Engine;
-use super::label::Label;
+use super::label::{Label, Named};
 use super::load::Load;
 use core::time::Duration;
 use tollgate::{
@@ -9,22 +9,16 @@ use tollgate::{
     ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket,
 };
 
-/// A clock of this crate with its name in our tables.
-pub trait NamedClock: Clock + Default + Send + Sync + 'static {
-    /// The name.
-    const NAME: &'static str;
-}
-
-impl NamedClock for DefaultClock {
+impl Named for DefaultClock {
     const NAME: &'static str = "quanta";
 }
 
-impl NamedClock for MonotonicClock {
+impl Named for MonotonicClock {
     const NAME: &'static str = "std";
 }
 
 /// GCRA in one word, on the default clock (quanta) or another.
-impl<C: NamedClock> Engine for TokenBucket<C> {
+impl<C: Clock + Named> Engine for TokenBucket<C> {
     const LABEL: Label = Label::ours("token-bucket", C::NAME);
 
     fn build(quota: Quota) -> Self {

@@ -79,7 +79,8 @@ pub struct Row {
     pub resident_growth: Option<u64>,
     /// Writes to memory that callers share, for each 1000 operations.
     pub writes_per_1000: Option<f64>,
-    /// Under a mixed load, the part that was admitted of what the engine's bound allows over the run: 1 is all.
+    /// Under a mixed load, the part that was admitted of what the engine's bound allows over the run, in the repetition in
+    /// which it was largest: 1 is all.
     pub admitted_share: Option<f64>,
 }
 

@@ -1,7 +1,7 @@
 //! Maps of buckets under locks, as one would write them oneself.
 
-use super::{Build, Keyed, NamedHasher, Sip};
-use crate::engine::label::Label;
+use super::{Build, Keyed, Sip};
+use crate::engine::label::{Label, Named};
 use crate::engine::version;
 use core::hash::BuildHasher;
 use crossbeam_utils::CachePadded;

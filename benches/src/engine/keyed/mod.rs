@@ -6,7 +6,7 @@ pub mod ours;
 pub mod peers;
 pub mod registry;
 
-use super::label::Label;
+use super::label::{Label, Named};
 use core::hash::BuildHasher;
 use std::sync::Arc;
 use tollgate::Quota;
@@ -62,21 +62,20 @@ impl Entry {
     }
 }
 
-/// A hasher with its name in our tables.
-pub trait NamedHasher: BuildHasher + Clone + Default + Send + Sync + 'static {
-    /// The name.
-    const NAME: &'static str;
-}
+/// A hasher of keys.
+pub trait Hasher: BuildHasher + Clone + Named {}
+
+impl<S: BuildHasher + Clone + Named> Hasher for S {}
 
 /// The hasher that this crate, governor and the standard library come with.
 pub type Sip = std::hash::RandomState;
 /// A fast one.
 pub type Fold = foldhash::fast::RandomState;
 
-impl NamedHasher for Sip {
+impl Named for Sip {
     const NAME: &'static str = "siphash";
 }
 
-impl NamedHasher for Fold {
+impl Named for Fold {
     const NAME: &'static str = "foldhash";
 }

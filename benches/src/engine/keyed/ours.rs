@@ -1,6 +1,6 @@
 //! This crate's limiter by key: `keyed`, and `keyed-batch-16`, which is asked for sixteen keys at a time.
 
-use super::{Build, Keyed, NamedHasher};
+use super::{Build, Hasher, Keyed};
 use crate::engine::label::Label;
 use tollgate::{KeyedLimiter, Quota};
 
@@ -8,14 +8,14 @@ use tollgate::{KeyedLimiter, Quota};
 #[derive(Debug)]
 pub struct Table<S>(KeyedLimiter<u64, S>);
 
-impl<S: NamedHasher> Keyed for Table<S> {
+impl<S: Hasher> Keyed for Table<S> {
     #[inline]
     fn try_acquire(&self, key: u64) -> bool {
         self.0.try_acquire(&key).is_ok()
     }
 }
 
-impl<S: NamedHasher> Build for Table<S> {
+impl<S: Hasher> Build for Table<S> {
     const LABEL: Label = Label::ours("keyed", "quanta").hashed_by(S::NAME);
     const BOUNDED: bool = true;
 
@@ -31,7 +31,7 @@ const BATCH: usize = 16;
 #[derive(Debug)]
 pub struct Batch<S>(Table<S>);
 
-impl<S: NamedHasher> Keyed for Batch<S> {
+impl<S: Hasher> Keyed for Batch<S> {
     fn try_acquire(&self, key: u64) -> bool {
         self.0.try_acquire(key)
     }
@@ -48,7 +48,7 @@ impl<S: NamedHasher> Keyed for Batch<S> {
     }
 }
 
-impl<S: NamedHasher> Build for Batch<S> {
+impl<S: Hasher> Build for Batch<S> {
     const LABEL: Label = Table::<S>::LABEL;
     const BOUNDED: bool = true;
 

@@ -1,8 +1,7 @@
 //! Other crates' limiters by key.
 
-use super::{Build, Keyed, NamedHasher};
-use crate::engine::label::Label;
-use crate::engine::peer::better_bucket::NamedClock;
+use super::{Build, Hasher, Keyed};
+use crate::engine::label::{Label, Named};
 use crate::engine::peer::governor::governor_quota;
 use crate::engine::peer::rate_net::rate_net_quota;
 use crate::engine::version;
@@ -10,20 +9,21 @@ use ::governor::RateLimiter as GovernorLimiter;
 use ::governor::clock::DefaultClock;
 use ::governor::state::keyed::DashMapStateStore;
 use ::rate_net::{DEFAULT_MAX_KEYS, Eviction, RateLimiter as RateNetLimiter};
+use clock_lib::Clock;
 use tollgate::Quota;
 
 /// Governor's limiter over a `DashMap`, on its default hasher or a fast one.
 #[derive(Debug)]
-pub struct Governor<S: NamedHasher>(GovernorLimiter<u64, DashMapStateStore<u64, S>, DefaultClock>);
+pub struct Governor<S: Hasher>(GovernorLimiter<u64, DashMapStateStore<u64, S>, DefaultClock>);
 
-impl<S: NamedHasher> Keyed for Governor<S> {
+impl<S: Hasher> Keyed for Governor<S> {
     #[inline]
     fn try_acquire(&self, key: u64) -> bool {
         self.0.check_key(&key).is_ok()
     }
 }
 
-impl<S: NamedHasher> Build for Governor<S> {
+impl<S: Hasher> Build for Governor<S> {
     const LABEL: Label = Label::peer("governor-keyed", version::GOVERNOR, "quanta").hashed_by(S::NAME);
 
     fn build(quota: Quota, _: u32) -> Self {
@@ -33,16 +33,16 @@ impl<S: NamedHasher> Build for Governor<S> {
 
 /// Rate-net's limiter over sharded maps, on its default clock or this crate's.
 #[derive(Debug)]
-pub struct RateNet<C: NamedClock>(RateNetLimiter<C>);
+pub struct RateNet<C: Clock + Clone + Named>(RateNetLimiter<C>);
 
-impl<C: NamedClock> Keyed for RateNet<C> {
+impl<C: Clock + Clone + Named> Keyed for RateNet<C> {
     #[inline]
     fn try_acquire(&self, key: u64) -> bool {
         self.0.check(key).is_allow()
     }
 }
 
-impl<C: NamedClock> Build for RateNet<C> {
+impl<C: Clock + Clone + Named> Build for RateNet<C> {
     const LABEL: Label = Label::peer("rate-net-keyed", version::RATE_NET, C::NAME).hashed_by("its own");
     const BOUNDED: bool = true;
 

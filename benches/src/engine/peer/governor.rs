@@ -1,6 +1,6 @@
 //! `governor`: GCRA on one `AtomicU64`, on its default clock (quanta) or on `Instant`.
 
-use crate::engine::label::Label;
+use crate::engine::label::{Label, Named};
 use crate::engine::{Engine, version};
 use ::governor::clock::{Clock, DefaultClock, MonotonicClock};
 use ::governor::middleware::NoOpMiddleware;
@@ -11,23 +11,19 @@ use tollgate::Quota;
 
 /// A direct limiter of `governor`.
 #[derive(Debug)]
-pub struct Governor<C: NamedClock = DefaultClock>(RateLimiter<NotKeyed, InMemoryState, C, NoOpMiddleware<C::Instant>>);
+pub struct Governor<C: Clock + Named = DefaultClock>(
+    RateLimiter<NotKeyed, InMemoryState, C, NoOpMiddleware<C::Instant>>,
+);
 
-/// A clock of `governor` with its name in our tables.
-pub trait NamedClock: Clock + Default + Send + Sync + 'static {
-    /// The name.
-    const NAME: &'static str;
-}
-
-impl NamedClock for DefaultClock {
+impl Named for DefaultClock {
     const NAME: &'static str = "quanta";
 }
 
-impl NamedClock for MonotonicClock {
+impl Named for MonotonicClock {
     const NAME: &'static str = "std";
 }
 
-impl<C: NamedClock> Engine for Governor<C>
+impl<C: Clock + Named> Engine for Governor<C>
 where
     C::Instant: Send + Sync,
 {

@@ -1,17 +1,16 @@
 //! `rate-net`: its limiter for one stream, which runs the token bucket of `better-bucket`.
 
-use super::better_bucket::NamedClock;
-use crate::engine::label::Label;
+use crate::engine::label::{Label, Named};
 use crate::engine::{Engine, version};
 use ::rate_net::{DirectLimiter, Quota as RateNetQuota};
-use clock_lib::SystemClock;
+use clock_lib::{Clock, SystemClock};
 use tollgate::Quota;
 
 /// A direct limiter of `rate-net`, on its default clock or another.
 #[derive(Debug)]
-pub struct RateNet<C: NamedClock = SystemClock>(DirectLimiter<C>);
+pub struct RateNet<C: Clock + Clone + Named = SystemClock>(DirectLimiter<C>);
 
-impl<C: NamedClock> Engine for RateNet<C> {
+impl<C: Clock + Clone + Named> Engine for RateNet<C> {
     const LABEL: Label = Label::peer("rate-net", version::RATE_NET, C::NAME);
 
     fn build(quota: Quota) -> Self {

@@ -1,6 +1,7 @@
 //! What came of one stream.
 
 use super::gauge::Gauge;
+use super::log;
 use super::traffic::Scenario;
 use crate::figures::error::{Error, Result};
 use serde::Serialize;
@@ -9,8 +10,6 @@ use tollgate::{Nanos, Quota};
 use tollgate_replay::Algorithm;
 use tollgate_replay::judge::comparison::Comparison;
 use tollgate_replay::judge::tally::{Tally, share};
-
-use tollgate_replay::read::replay::Source;
 
 /// The name of the exact log in tables and rows.
 pub(super) const EXACT_LOG: &str = "exact-log";
@@ -53,11 +52,13 @@ impl Measured {
 
     /// Runs a log.
     pub(super) fn log(path: &Path, quota: Quota) -> Result<Self> {
-        let replayed = Source::files(vec![path.to_owned()]).replay(comparison(quota)?, |_, _, _, _| {});
-        let replayed = replayed.map_err(|error| Error::Request(error.to_string()))?;
+        let mut comparison = comparison(quota)?;
+        for (now, key) in log::read(path)? {
+            comparison.arrive(key, 1, now);
+        }
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         let about = format!("a log, {} a minute for each key", quota.tokens());
-        Ok(Self::new(name, about, &replayed.comparison, None))
+        Ok(Self::new(name, about, &comparison, None))
     }
 
     /// Keeps the results and lets the limiters go.

@@ -1,6 +1,7 @@
 //! `accuracy`: how often each algorithm decides otherwise than an exact sliding log would.
 
 mod gauge;
+mod log;
 mod measured;
 mod plot;
 mod table;
@@ -17,11 +18,11 @@ use tollgate::Quota;
 /// Compare the decisions of each algorithm with an exact sliding log's
 ///
 /// The streams are an attack on a window's boundary, traffic packed at the start and at the end of windows, Poisson and
-/// bursty arrivals, many keys of Zipf popularity, and logs. They are the same in each run with the same seed. `replay`
-/// says how logs are read.
+/// bursty arrivals, many keys of Zipf popularity, and logs. They are the same in each run with the same
+/// seed.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
-    /// A log to compare on, as well
+    /// A log to compare on, as well: a csv of milliseconds and key (tollgate-replay reads others)
     #[arg(long, value_name = "PATH")]
     file: Vec<PathBuf>,
 

@@ -1,6 +1,8 @@
 //! Made-up traffic: who asks, and when. Always the same for the same seed.
 
+use core::hash::Hash;
 use core::time::Duration;
+use std::collections::HashMap;
 
 use fastrand::Rng;
 use tollgate::{Nanos, Quota};
@@ -169,15 +171,19 @@ impl Zipf {
 }
 
 /// Numbers keys from 0 in the order in which they are first seen.
-#[derive(Debug, Default)]
-struct Numbers {
-    seen: std::collections::HashMap<usize, usize>,
+#[derive(Debug)]
+pub(super) struct Numbers<K>(HashMap<K, usize>);
+
+impl<K> Default for Numbers<K> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
 }
 
-impl Numbers {
-    fn of(&mut self, rank: usize) -> usize {
-        let next = self.seen.len();
-        *self.seen.entry(rank).or_insert(next)
+impl<K: Eq + Hash> Numbers<K> {
+    pub(super) fn of(&mut self, key: K) -> usize {
+        let next = self.0.len();
+        *self.0.entry(key).or_insert(next)
     }
 }
 
