@@ -149,15 +149,18 @@ impl Timeline {
         Self::END.0
     }
 
-    /// Units per token; 0 where a unit is more than a token, and where tokens cost nothing.
-    pub(crate) const fn unit(&self) -> u64 {
-        self.unit
-    }
-
     /// How tokens are counted where a unit is more than one.
     #[inline]
     pub(crate) const fn grain(&self) -> Grain {
         self.grain
+    }
+
+    /// How many whole tokens a unit has: 0 where it is a part of one, and where tokens cost nothing.
+    pub(crate) const fn whole_tokens_in_a_unit(&self) -> u64 {
+        match self.unit {
+            0 if self.tokens > 0 => self.grain.whole(1),
+            unit => (unit == 1) as u64,
+        }
     }
 
     /// What `n` tokens cost, in units, rounded up; `None` if that is beyond any position.
@@ -196,16 +199,12 @@ impl Timeline {
         if self.unit == 0 { self.grain.given_back(n) } else { n.saturating_mul(self.unit) }
     }
 
-    /// The most units that pay for no more than `n` tokens, or the last position.
-    pub(crate) const fn holding(&self, n: u64) -> u64 {
-        if self.unit == 0 { self.grain.holding(n) } else { n.saturating_mul(self.unit) }
-    }
-
     /// The exact time from `now` until the scale stands at `position`.
     #[inline]
     pub(crate) const fn hint(&self, position: u64, now: Nanos) -> Hint {
         // The divisor of a scale of grains is below 2^64.
-        let (unit, period) = if self.unit == 0 { (1, self.period << self.grain.bits()) } else { (self.unit, self.period) };
+        let (unit, period) =
+            if self.unit == 0 { (1, self.period << self.grain.bits()) } else { (self.unit, self.period) };
         Hint { position, tokens: self.tokens, unit, period, start: Nanos::ZERO, lasting: Self::END.0, now }
     }
 

@@ -13,8 +13,8 @@ use crate::timeline::{Grain, LASTING, Timeline};
 /// ```
 ///
 /// The counts' width follows the limit. The position gets the rest, which must last for 120 years from the clock's origin;
-/// time stands still there, and never wraps. What is counted is tokens; or, where two or more fall due in a nanosecond and
-/// the bits are too few, the units of a [`Grain`].
+/// time stands still there, and never wraps. What is counted is tokens; or, where the bits are too few and several tokens
+/// fall due in a nanosecond, so that single ones do not matter, the units of a [`Grain`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fields<const COUNTS: u32> {
     pub(super) timeline: Timeline,
@@ -25,7 +25,8 @@ pub(super) struct Fields<const COUNTS: u32> {
 impl<const COUNTS: u32> Fields<COUNTS> {
     /// Positions number the periods of `quota`, above counts of up to its tokens.
     ///
-    /// Where calls cost nothing the word stays 0. Units have at most `2^coarsest` tokens.
+    /// Where calls cost nothing the word stays 0. Units have at most `2^coarsest` tokens, and more than one only from two
+    /// tokens each nanosecond up.
     pub(super) const fn windows(quota: Quota, coarsest: u32) -> Result<Self, BuildError> {
         if let Some(fields) = Self::without_state(quota) {
             return Ok(fields);
@@ -35,7 +36,7 @@ impl<const COUNTS: u32> Fields<COUNTS> {
         loop {
             let grain = Grain::new(bits, quota.tokens());
             match Self::fitting(Timeline::windows(quota.period_nanos(), grain), quota.tokens()) {
-                Err(_) if bits < coarsest && is_fast(quota) => bits += 1,
+                Err(_) if bits < coarsest && quota.tokens() / quota.period_nanos() >= 2 => bits += 1,
                 result => return result,
             }
         }
@@ -43,7 +44,8 @@ impl<const COUNTS: u32> Fields<COUNTS> {
 
     /// Positions number the tokens of `quota` that have fallen due, above counts of up to its burst.
     ///
-    /// Where calls cost nothing the word stays 0. Units have at most `2^coarsest` tokens.
+    /// Where calls cost nothing the word stays 0. Units have at most `2^coarsest` tokens, and more than one only from four
+    /// tokens each nanosecond up, which no scale can count one by one.
     pub(super) const fn refills(quota: Quota, coarsest: u32) -> Result<Self, BuildError> {
         if let Some(fields) = Self::without_state(quota) {
             return Ok(fields);
@@ -54,7 +56,7 @@ impl<const COUNTS: u32> Fields<COUNTS> {
             // Fewer than four units each nanosecond.
             let fits_a_timeline = quota.tokens() >> bits < quota.period_nanos().saturating_mul(4);
             let (grain, longer) = (Grain::new(bits, quota.burst()), (quota.period_nanos() as u128) << (bits + 1));
-            let more = bits < coarsest && is_fast(quota) && longer <= u64::MAX as u128;
+            let more = bits < coarsest && quota.tokens() / quota.period_nanos() >= 4 && longer <= u64::MAX as u128;
             if fits_a_timeline || !more {
                 let timeline = Timeline::grains(quota.tokens(), quota.period_nanos(), grain);
                 match Self::fitting(timeline, quota.burst()) {
@@ -168,11 +170,6 @@ impl<const COUNTS: u32> Fields<COUNTS> {
     }
 }
 
-/// Whether two tokens or more fall due in a nanosecond, so that single ones need not be told apart.
-const fn is_fast(quota: Quota) -> bool {
-    quota.tokens() / quota.period_nanos() >= 2
-}
-
 /// How many bits it takes to write `value`.
 #[inline]
 const fn bits(value: u64) -> u32 {
@@ -203,7 +200,8 @@ mod tests {
     fn the_largest_limit_is_named() {
         the_largest_limit_is_named_and_fits::<1>();
         the_largest_limit_is_named_and_fits::<2>();
-        assert!(try_new::<2>(60 * SECOND, 1_000_000).is_ok());
+        assert!(try_new::<2>(60 * SECOND, 524_287).is_ok() && try_new::<2>(60 * SECOND, 524_288).is_err());
+        assert!(try_new::<2>(SECOND, 65_535).is_ok() && try_new::<2>(SECOND, 65_536).is_err());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! [`Packed`]: a token bucket with tokens and time in separate fields of the word.
 
 use super::fields::Fields;
-use super::{Algorithm, Bucket, sealed};
+use super::{Algorithm, sealed};
 use crate::build_error::BuildError;
 use crate::decision::Denied;
 use crate::nanos::Nanos;
@@ -25,7 +25,7 @@ use core::time::Duration;
 /// clamped on a whole token.
 ///
 /// What the encoding costs is room. The stamp must last for 120 years from the clock's origin, so `rate * burst` can be
-/// about 4.8e9 at most (rate in tokens per second); more is a [`LimitTooLarge`](BuildError::LimitTooLarge) error. Where two
+/// about 4.8e9 at most (rate in tokens per second); more is a [`LimitTooLarge`](BuildError::LimitTooLarge) error. Where four
 /// tokens or more fall due in a nanosecond, the word counts units of `2^k` tokens instead, as few as fit, costs rounded up
 /// as for [`Gcra`](super::Gcra); the bound is then wider by a unit in the place of a token. It is here to compare encodings;
 /// [`Gcra`](super::Gcra) has no such limit, and finer units.
@@ -46,7 +46,7 @@ impl Packed {
     }
 
     /// Full at the clock's origin, and so ever after.
-    pub(crate) const fn fresh(&self) -> u64 {
+    pub const fn fresh(&self) -> u64 {
         if self.0.timeline.is_free() { 0 } else { self.0.limit() }
     }
 
@@ -82,6 +82,12 @@ struct View {
 impl sealed::Sealed for Packed {}
 
 impl Algorithm for Packed {
+    const NAME: &'static str = "PackedTokenBucket";
+
+    fn fresh(&self) -> u64 {
+        Self::fresh(self)
+    }
+
     #[inline]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
         let cost = self.0.price(n)?;
@@ -130,15 +136,6 @@ impl Algorithm for Packed {
     #[inline]
     fn max_cost(&self) -> u64 {
         self.0.max_cost()
-    }
-}
-
-impl Bucket for Packed {
-    fn holding(&self, tokens: u64, now: Nanos) -> u64 {
-        if self.0.timeline.is_free() {
-            return 0;
-        }
-        self.0.join(self.0.position(now), self.0.timeline.grain().holding(tokens).min(self.0.limit()))
     }
 }
 

@@ -102,6 +102,8 @@ impl SlidingCounter {
 impl sealed::Sealed for SlidingCounter {}
 
 impl Algorithm for SlidingCounter {
+    const NAME: &'static str = "SlidingWindowCounter";
+
     #[inline]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
         if self.0.price(n)? == 0 {

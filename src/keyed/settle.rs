@@ -63,14 +63,7 @@ impl Table {
                 Survey::Tentative(place) => self.settle(place, call, false),
                 Survey::Free(place) => self.claim(place, call),
                 Survey::Full(until) => {
-                    return Err(Denied::TableFull(Hint {
-                        position: until,
-                        tokens: 1,
-                        unit: 1,
-                        period: 1,
-                        start: Nanos::ZERO,
-                        now: call.now,
-                    }));
+                    return Err(Denied::TableFull(Hint::at(Nanos(until), call.now)));
                 }
             };
             if let Some(decision) = decision {

@@ -72,11 +72,6 @@ impl Grain {
     pub(crate) const fn given_back(self, n: u64) -> u64 {
         n >> self.bits
     }
-
-    /// The most units that pay for no more than `n` tokens.
-    pub(crate) const fn holding(self, n: u64) -> u64 {
-        low((n as u128 + self.waste as u128) >> self.bits)
-    }
 }
 
 /// The lower 64 bits.
@@ -101,7 +96,7 @@ mod tests {
         ) {
             let grain = Grain::new(bits, most);
             let units = most.div_ceil(1 << bits);
-            prop_assert_eq!((grain.cost(most), grain.tokens_in(units), grain.holding(most)), (units, most, units));
+            prop_assert_eq!((grain.cost(most), grain.tokens_in(units)), (units, most));
             prop_assert!(grain.cost(most + 1) > units);
             let (mut left, mut taken) = (units, 0);
             for n in costs.into_iter().filter(|&n| n <= most) {
@@ -120,7 +115,6 @@ mod tests {
             let tokens = grain.tokens_in(units);
             prop_assert!(grain.cost(tokens) <= units);
             prop_assert!(tokens == u64::MAX || grain.cost(tokens + 1) > units);
-            prop_assert!(grain.tokens_in(grain.holding(tokens)) == tokens);
             let (one, other) = (tokens / 3, tokens - tokens / 3);
             prop_assert!(grain.given_back(one) + grain.given_back(other) <= grain.cost(tokens));
         }
@@ -131,7 +125,7 @@ mod tests {
         for n in [0, 1, 7, u64::MAX] {
             let grain = Grain::new(0, n);
             assert_eq!(grain, Grain::SINGLE);
-            assert_eq!([grain.cost(n), grain.tokens_in(n), grain.given_back(n), grain.holding(n)], [n; 4]);
+            assert_eq!([grain.cost(n), grain.tokens_in(n), grain.given_back(n)], [n; 3]);
         }
     }
 }

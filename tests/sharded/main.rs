@@ -8,6 +8,7 @@ mod sizes;
 use core::time::Duration;
 use tollgate::{Clock, Denied, ManualClock, Nanos, Quota, RateLimit, ShardedTokenBucket, Status};
 use tollgate_testing::reference::{Model, TokenBucket as Reference};
+use tollgate_testing::trace::{Admission, first_violation};
 
 type Bucket = ShardedTokenBucket<ManualClock>;
 
@@ -30,6 +31,12 @@ fn drain(bucket: &Bucket) -> u64 {
 fn fill_two_slots(bucket: &Bucket) {
     assert!(bucket.try_acquire().is_ok());
     assert!(bucket.handle().try_acquire().is_ok());
+}
+
+/// As [`fill_two_slots`], with what there is.
+fn fill_two_slots_if_possible(bucket: &Bucket) {
+    let _ = bucket.try_acquire();
+    let _ = bucket.handle().try_acquire();
 }
 
 #[test]
@@ -147,6 +154,71 @@ fn credits_in_other_slots_are_found() {
 }
 
 #[test]
+fn a_call_on_a_reading_does_not_look_for_credits() {
+    let clock = ManualClock::new();
+    let bucket = bucket(&clock);
+    fill_two_slots(&bucket);
+    let centre = MOST - 2 - 2 * BATCH;
+    assert_eq!(bucket.available_at(Nanos::ZERO), centre);
+    assert_eq!(bucket.try_acquire_n_at(centre, Nanos::ZERO), Ok(()));
+    // Each slot has these, and the hint is about the centre.
+    let denied = bucket.try_acquire_n_at(BATCH, Nanos::ZERO).unwrap_err();
+    assert_eq!(denied.retry_after(), Some(Duration::from_millis(BATCH)));
+    assert_eq!(bucket.try_acquire_n(BATCH), Ok(()));
+}
+
+#[test]
+fn what_remains_can_be_spent_now_one_token_at_a_time() {
+    let clock = ManualClock::new();
+    let mut random = fastrand::Rng::with_seed(3);
+    let bucket = bucket(&clock);
+    for _ in 0..200 {
+        clock.advance(Duration::from_millis(random.u64(..1_200)));
+        for _ in 0..random.u64(..60) {
+            let _ = bucket.try_acquire_n(random.u64(1..30));
+        }
+        fill_two_slots_if_possible(&bucket);
+        // The status stops at the limit; `available` tells all.
+        let (available, remaining) = (bucket.available(), bucket.status().remaining);
+        assert_eq!(remaining, available.min(MOST));
+        assert_eq!((drain(&bucket), bucket.status().remaining), (available, 0));
+    }
+}
+
+/// An idle bucket is clamped on a whole unit, which at such rates is a token or more. That is kept back from the burst, so
+/// that the plain bound holds.
+#[test]
+fn where_a_unit_is_a_token_or_more_the_plain_bound_holds() {
+    let nanos = Duration::from_nanos;
+    // Units of a token, of two and of four.
+    for rate in [Quota::per(7, nanos(2)), Quota::per(9, nanos(2)), Quota::per(25, nanos(2))] {
+        for burst in [5, 6, 7, 135, 136, 200, 1_000] {
+            let quota = rate.with_burst(burst);
+            for start in 0..8 {
+                for pause in 1..4 {
+                    let clock = ManualClock::new();
+                    let bucket = Bucket::with_shards_and_clock(quota, 1, clock.clone());
+                    let mut run = Vec::new();
+                    for now in (start..start + 40).step_by(pause) {
+                        clock.set(Nanos(now));
+                        let cost = if now % 2 == 0 { bucket.try_acquire_up_to(u64::MAX) } else { drain(&bucket) };
+                        run.push(Admission::new(cost, Nanos(now)));
+                    }
+                    let violation = first_violation(&run, quota);
+                    assert!(violation.is_none(), "{quota:?} from {start}: {}", violation.unwrap());
+                }
+            }
+        }
+    }
+    // The whole burst at 1 ns and as much as is there at 2 ns: the bound is 9.5.
+    let clock = ManualClock::starting_at(Nanos(1));
+    let bucket = Bucket::with_shards_and_clock(Quota::per(9, nanos(2)).with_burst(5), 1, clock.clone());
+    let first = bucket.try_acquire_up_to(u64::MAX);
+    clock.set(Nanos(2));
+    assert!((6..=9).contains(&(first + bucket.try_acquire_up_to(u64::MAX))));
+}
+
+#[test]
 fn pieces_are_gathered_only_for_a_partial_take() {
     let clock = ManualClock::new();
     let bucket = bucket(&clock);
@@ -197,23 +269,23 @@ fn refunds_go_to_the_centre_up_to_what_it_holds() {
 fn the_status_is_that_of_the_centre_with_what_lies_in_shards() {
     let clock = ManualClock::new();
     let bucket = bucket(&clock);
-    let full = Status { limit: MOST, remaining: MOST, retry_after: Some(Duration::ZERO), reset_after: Duration::ZERO };
+    let full = Status::new(MOST, MOST, Some(Duration::ZERO), Duration::ZERO);
     assert_eq!(bucket.status(), full);
     assert!(bucket.try_acquire().is_ok());
     let reset_after = Duration::from_millis(1 + BATCH);
-    assert_eq!(bucket.status(), Status { remaining: MOST - 1, reset_after, ..full });
+    assert_eq!(bucket.status(), Status::new(MOST, MOST - 1, full.retry_after, reset_after));
     clock.advance(reset_after);
     assert_eq!((bucket.status(), bucket.available()), (full, MOST + BATCH)); // no more than the limit
     let handle = bucket.handle();
     drain(&bucket);
     let reset_after = Duration::from_millis(MOST);
-    let drained = Status { remaining: 0, retry_after: Some(Duration::from_millis(1)), reset_after, ..full };
+    let drained = Status::new(MOST, 0, Some(Duration::from_millis(1)), reset_after);
     assert_eq!((bucket.status(), handle.status()), (drained, drained));
     clock.advance(Duration::from_millis(2 * BATCH + 1));
     assert!(handle.try_acquire().is_ok());
     drain(&bucket);
     assert_eq!(bucket.status(), drained);
-    assert_eq!(handle.status(), Status { remaining: BATCH, retry_after: Some(Duration::ZERO), ..drained });
+    assert_eq!(handle.status(), Status::new(MOST, BATCH, Some(Duration::ZERO), drained.reset_after));
 }
 
 #[test]
