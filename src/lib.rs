@@ -51,6 +51,7 @@ pub mod docs;
 pub mod keyed;
 mod limiter;
 mod nanos;
+mod operate;
 mod quota;
 mod rate_limit;
 mod sharded;
@@ -73,6 +74,7 @@ pub use limiter::{
     FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, RateLimiter, SlidingWindowCounter, TokenBucket,
 };
 pub use nanos::Nanos;
+pub use operate::{AdjustError, AdjustableTokenBucket, CarryOver};
 pub use quota::{ParseQuotaError, Quota, QuotaError};
 pub use rate_limit::RateLimit;
 pub use sharded::{Handle, ShardedTokenBucket};
