@@ -49,6 +49,7 @@ mod decision;
 #[cfg(any(doc, doctest))]
 pub mod docs;
 pub mod keyed;
+mod lease;
 mod limiter;
 mod nanos;
 mod operate;
@@ -56,8 +57,6 @@ mod quota;
 mod rate_limit;
 mod sharded;
 mod sync;
-#[cfg(feature = "testing")]
-pub mod testing;
 mod timeline;
 mod window_log;
 
@@ -70,6 +69,9 @@ pub use clock::{Clock, ManualClock, Monotone};
 pub use clock::{DefaultClock, MonotonicClock, WallClock};
 pub use decision::{Denied, Status};
 pub use keyed::{ClientKey, KeyedError, KeyedLimiter};
+#[cfg(feature = "loom")]
+#[doc(hidden)]
+pub use lease::Word;
 pub use limiter::{
     FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, RateLimiter, SlidingWindowCounter, TokenBucket,
 };
@@ -85,7 +87,7 @@ pub use window_log::SlidingWindowLog;
 #[cfg(all(loom, feature = "loom"))]
 #[doc(hidden)]
 pub mod loom_support {
-    pub use crate::sharded::set_index as set_shard;
+    pub use crate::lease::set_index as set_shard;
     pub use crate::sync::model::loads_as_rmw;
 
     /// The lines of a keyed limiter's table where a key of this hash may live.

@@ -1,16 +1,15 @@
 //! What a limiter takes: bytes, a line of cache, no allocation, no lock. And where it can stand.
 
 mod allocator;
-mod subject;
 
 use core::time::Duration;
 use std::sync::Arc;
-use subject::Kind;
 use tollgate::{
     CoarseClock, DefaultClock, Denied, FixedWindow, Hint, IntervalBucket, LeakyBucket, ManualClock, Monotone,
     MonotonicClock, Nanos, PackedTokenBucket, Quota, QuotaError, RateLimit, SlidingWindowCounter, SlidingWindowLog,
     Status, TokenBucket,
 };
+use tollgate_testing::subject::Kind;
 
 #[test]
 fn the_counting_allocator_counts() {

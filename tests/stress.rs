@@ -1,14 +1,12 @@
 //! Real threads, exact counts. The clock is moved by hand, so nothing here depends on how fast the machine is.
 
-mod subject;
-
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::time::Duration;
 use std::sync::Barrier;
 use std::thread;
-use subject::{Kind, Subject};
-use tollgate::testing::trace::{Admission, first_overfull_span, worst_window};
 use tollgate::{Clock, ManualClock, Nanos, Quota};
+use tollgate_testing::subject::{Kind, Subject};
+use tollgate_testing::trace::{Admission, first_overfull_span, worst_window};
 
 const THREADS: u64 = 4;
 

@@ -4,11 +4,11 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use proptest::prelude::*;
 use std::sync::Barrier;
-use tollgate::testing::reference::{Model, SlidingWindowLog as Exact};
-use tollgate::testing::trace::{Admission, first_overfull_span};
 use tollgate::{
     Clock, Denied, FixedWindow, ManualClock, Nanos, Quota, QuotaError, RateLimit, SlidingWindowLog, Status,
 };
+use tollgate_testing::reference::{Model, SlidingWindowLog as Exact};
+use tollgate_testing::trace::{Admission, first_overfull_span};
 
 fn log(limit: u64, period: Duration) -> (SlidingWindowLog<ManualClock>, ManualClock) {
     let clock = ManualClock::new();

@@ -1,14 +1,12 @@
 //! Bursts and windows: faults that users of other limiters have reported, each restated as a kind, and the bound of each
 //! algorithm over all windows of a recorded run.
 
-mod subject;
-
 use core::time::Duration;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use subject::{Kind, Pair};
-use tollgate::testing::trace::{Admission, first_overfull_span, worst_window};
 use tollgate::{Clock, IntervalBucket, ManualClock, Nanos, Quota};
+use tollgate_testing::subject::{Kind, Pair};
+use tollgate_testing::trace::{Admission, first_overfull_span, worst_window};
 
 const SECOND: Duration = Duration::from_secs(1);
 

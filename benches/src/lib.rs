@@ -18,7 +18,6 @@ pub mod plot;
 pub mod pool;
 pub mod record;
 pub mod registry;
-pub mod replay;
 pub mod report;
 pub mod row;
 pub mod single;

@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 use tollgate_bench::plan::Options;
-use tollgate_bench::{accuracy, clock, contention, instructions, keyed, latency, record, replay, report, writes};
+use tollgate_bench::{accuracy, clock, contention, instructions, keyed, latency, record, report, writes};
 
 /// Compares rate limiters. Without a command: `contention`, for less than 30 seconds.
 #[derive(Debug, Parser)]
@@ -28,7 +28,6 @@ enum Command {
     /// Machine instructions for each call, held against what is recorded; needs valgrind
     Instructions(instructions::Options),
     Accuracy(accuracy::Args),
-    Replay(replay::Args),
     /// Writes to shared memory for each thousand calls; needs valgrind
     Writes(writes::Options),
     /// Measures everything and keeps it in a folder under results/
@@ -46,7 +45,6 @@ fn main() -> ExitCode {
         Command::Clock(options) => clock::command(&options),
         Command::Instructions(options) => instructions::command(&options),
         Command::Accuracy(args) => accuracy::run(&args).map_err(|error| error.to_string()),
-        Command::Replay(args) => replay::run(&args).map_err(|error| error.to_string()),
         Command::Writes(options) => writes::command(&options),
         Command::Record(options) => record::command(&options),
         Command::Report(options) => report::command(&options),

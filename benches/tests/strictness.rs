@@ -1,4 +1,4 @@
-//! Are they strict? Every engine that takes a clock, under `tollgate::testing::hammer`, held to the token bucket's bound.
+//! Are they strict? Every engine that takes a clock, under `tollgate_testing::hammer`, held to the token bucket's bound.
 //!
 //! `cargo test -p tollgate-bench --test strictness -- --nocapture --include-ignored` prints what is found. Clocks agree
 //! here and never go back: the hammer only holds up threads between their reading of the clock and what they do with it,
@@ -6,9 +6,9 @@
 
 use core::time::Duration;
 use std::time::Instant;
-use tollgate::testing::hammer::{Hammer, HammerClock, Verdict};
-use tollgate::testing::trace::{Admission, first_violation};
 use tollgate::{Clock, LeakyBucket, Nanos, PackedTokenBucket, Quota, ShardedTokenBucket, TokenBucket};
+use tollgate_testing::hammer::{Hammer, HammerClock, Verdict};
+use tollgate_testing::trace::{Admission, first_violation};
 
 /// Which all peers can represent.
 const QUOTA: Quota = Quota::per_second(1_000).with_burst(20);

@@ -1,4 +1,11 @@
 //! `cargo fuzz run -s none sliding_window_log`; the body is [`tollgate_fuzz::sliding_window_log`].
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
+#[cfg(fuzzing)]
 libfuzzer_sys::fuzz_target!(|data: &[u8]| tollgate_fuzz::sliding_window_log(data));
+
+/// Without the fuzzer: tries the files that are named.
+#[cfg(not(fuzzing))]
+fn main() {
+    tollgate_fuzz::try_files(tollgate_fuzz::sliding_window_log);
+}

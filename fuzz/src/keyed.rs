@@ -4,8 +4,8 @@ use crate::input::{Number, Wish, read};
 use arbitrary::Arbitrary;
 use core::hash::{BuildHasher, Hasher};
 use std::collections::{HashMap, HashSet};
-use tollgate::testing::reference::{Model, TokenBucket};
 use tollgate::{Denied, KeyedLimiter, ManualClock, Nanos, Quota};
+use tollgate_testing::reference::{Model, TokenBucket};
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Step {

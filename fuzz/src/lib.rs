@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo fuzz run -s none TARGET       look for inputs that break something (stable toolchain; from the repository's root)
-//! cargo test --test fuzz_replay       try all committed seeds and regressions again
+//! cargo test -p tollgate-fuzz         try all committed seeds and regressions again
 //! ```
 //!
 //! `seeds/TARGET/` holds inputs that add coverage, `regressions/TARGET/` those that once broke something. A new crash
@@ -13,15 +13,9 @@ mod input;
 mod keyed;
 mod limiter;
 mod log;
-#[allow(dead_code)] // what the harness asks of it beside the lines
-#[rustfmt::skip] // formatted where it belongs
-#[path = "../../benches/src/replay/parse.rs"]
-mod parse;
 mod quota;
 mod replay_line;
 mod sharded;
-#[path = "../../tests/subject/mod.rs"]
-mod subject;
 
 pub use keyed::keyed_limiter;
 pub use log::sliding_window_log;
@@ -29,7 +23,7 @@ pub use quota::quota;
 pub use replay_line::replay_line;
 pub use sharded::sharded_token_bucket;
 
-use subject::Kind;
+use tollgate_testing::subject::Kind;
 
 /// A target's body.
 pub type Target = fn(&[u8]);
@@ -46,6 +40,17 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("sharded_token_bucket", sharded_token_bucket),
     ("keyed_limiter", keyed_limiter),
 ];
+
+/// Gives each file that is named on the command line to a target.
+///
+/// # Panics
+///
+/// If a file cannot be read, or if the target panics on it.
+pub fn try_files(target: Target) {
+    for name in std::env::args_os().skip(1) {
+        target(&std::fs::read(&name).unwrap_or_else(|error| panic!("{}: {error}", name.display())));
+    }
+}
 
 /// The token bucket against its model, step by step.
 ///

@@ -1,9 +1,9 @@
 //! A limiter beside its reference model: whatever is done to both, they answer alike.
 
 use crate::input::{Number, Wish, read};
-use crate::subject::{Kind, Pair};
 use arbitrary::Arbitrary;
 use tollgate::{Nanos, Quota, QuotaError};
+use tollgate_testing::subject::{Kind, Pair};
 
 /// A stretch of time, in terms of the quota.
 #[derive(Arbitrary, Clone, Copy, Debug)]

@@ -3,8 +3,8 @@
 use crate::input::{Number, read};
 use arbitrary::Arbitrary;
 use core::time::Duration;
-use tollgate::testing::trace::{Admission, first_overfull_span};
 use tollgate::{Denied, ManualClock, Nanos, Quota, QuotaError, SlidingWindowLog, Status};
+use tollgate_testing::trace::{Admission, first_overfull_span};
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Step {

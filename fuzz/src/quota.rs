@@ -1,10 +1,10 @@
 //! Quotas: errors name the limit that they say; what is built counts time exactly.
 
 use crate::input::{Number, Wish, read};
-use crate::subject::units_per_token;
 use arbitrary::Arbitrary;
 use core::time::Duration;
 use tollgate::{ManualClock, Nanos, Quota, QuotaError, TokenBucket};
+use tollgate_testing::subject::units_per_token;
 
 #[derive(Arbitrary, Debug)]
 struct Input {

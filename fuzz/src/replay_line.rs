@@ -1,6 +1,6 @@
 //! The parser of recorded arrivals: any bytes at all, line by line.
 
-use crate::parse::{Arrival, Charge, Format, Line, Parser};
+use tollgate_replay::format::parse::{Arrival, Charge, Format, Line, Parser};
 
 /// Reads any bytes as a recorded file, and writes down what was understood in a canonical form, which must read as the
 /// same.

@@ -1,11 +1,11 @@
 //! The sharded token bucket, by one thread that also takes and drops handles: never too much, and not too little.
 
 use crate::input::{Number, Wish, read};
-use crate::subject::units_per_token;
 use arbitrary::Arbitrary;
-use tollgate::testing::reference::{Model, TokenBucket};
-use tollgate::testing::trace::{Admission, worst_window};
 use tollgate::{Denied, ManualClock, Nanos, ShardedTokenBucket};
+use tollgate_testing::reference::{Model, TokenBucket};
+use tollgate_testing::subject::units_per_token;
+use tollgate_testing::trace::{Admission, worst_window};
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Step {

@@ -5,9 +5,6 @@
 
 mod real;
 mod transcription;
-#[allow(dead_code)] // some of its steps are for the library
-#[path = "../../src/sharded/word.rs"]
-mod word;
 
 pub use real::Real;
 pub use transcription::{Cancel, Rules, Transcription};

@@ -17,10 +17,10 @@
 //! cargo test --workspace
 //! ```
 //!
-//! `tollgate::testing`, behind the feature `testing`, has two judges. `testing::reference` holds a model of each
-//! algorithm in exact fractions of 128-bit integers: slow, short, and sharing no arithmetic with the limiters.
-//! `testing::trace` takes a recorded run, a list of clock readings and costs, and looks for a window that breaks the
-//! bound; it considers all windows, not samples. Property tests drive limiter and model side by side with random
+//! The package `tollgate-testing` has two judges. `reference` holds a model of each algorithm in exact fractions of
+//! 128-bit integers: slow, short, and sharing no arithmetic with the limiters. `trace` takes a recorded run, a list of
+//! clock readings and costs, and looks for a window that breaks the bound; it considers all windows, not samples.
+//! Property tests drive limiter and model side by side with random
 //! quotas over the whole range, random costs, and clocks that jump back, and compare every answer.
 //!
 //! *What they cannot see:* anything that takes two threads.
@@ -81,7 +81,7 @@
 //!
 //! # A hammer, for any limiter
 //!
-//! `testing::hammer` takes any `RateLimit`, of this crate or an adapter to another, beats on it from many threads, and
+//! `tollgate_testing::hammer` takes any `RateLimit`, of this crate or an adapter to another, beats on it from many threads, and
 //! returns the first window in which it admitted more than a bound that you name. Now and then it holds a thread up
 //! between its reading of the clock and what the thread does with it, as any scheduler may; that is where limiters
 //! that trust the time between two readings mint tokens. `benches/tests/strictness.rs` runs it on this crate and on

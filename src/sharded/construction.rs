@@ -1,13 +1,11 @@
 //! How a [`ShardedTokenBucket`] is made.
 
 use super::central::Central;
-use super::layout::Layout;
-use super::slot::Slot;
-use super::thread;
 use super::token_bucket::ShardedTokenBucket;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
 use crate::clock::{DEFAULT_CLOCK, DefaultClock};
+use crate::lease::{Layout, Slot, default_shards};
 use crate::quota::{Quota, QuotaError};
 use crossbeam_utils::CachePadded;
 
@@ -61,7 +59,7 @@ impl ShardedTokenBucket<DefaultClock> {
 impl<C> ShardedTokenBucket<C> {
     /// A bucket on `clock`, with shards for this machine. It starts full. No reading of the clock is taken.
     pub fn with_clock(quota: Quota, clock: C) -> Self {
-        Self::assemble(quota, Layout::new(quota, thread::default_shards()), clock)
+        Self::assemble(quota, Layout::new(quota, default_shards()), clock)
     }
 
     /// As [`with_clock`](Self::with_clock). Every quota fits: there is no error; it is here because every limiter has it.
@@ -96,7 +94,8 @@ impl<C> ShardedTokenBucket<C> {
     }
 
     /// A bucket of exactly these sizes, for model checks, whose bursts must be tiny. The burst must cover them.
-    #[cfg(feature = "testing")]
+    ///
+    /// No part of the interface: it may change or go in any release.
     #[doc(hidden)]
     pub fn with_sizes(quota: Quota, shards: usize, handles: usize, batch: u64, clock: C) -> Self {
         Self::assemble(quota, Layout { shards, handles, batch }, clock)

@@ -1,11 +1,11 @@
 //! [`Handle`]: credits in plain memory.
 
-use super::slot::Refill;
 use super::token_bucket::ShardedTokenBucket;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
 use crate::clock::DefaultClock;
 use crate::decision::{Denied, Status};
+use crate::lease::Refill;
 use crate::nanos::Nanos;
 use crate::quota::Quota;
 use crate::rate_limit::delegate;
@@ -46,8 +46,34 @@ pub struct Handle<'a, #[cfg(feature = "std")] C = DefaultClock, #[cfg(not(featur
     credits: Cell<u64>,
 }
 
+impl<C> ShardedTokenBucket<C> {
+    /// A share for one thread to keep: credits in plain memory, within the same bounds.
+    ///
+    /// There are as many as [`shards`](Self::shards) at a time; further handles work too, through this bucket itself.
+    /// Each keeps up to a batch of tokens for as long as it lives. Takes a scan of the slots.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{Quota, ShardedTokenBucket};
+    ///
+    /// let bucket = ShardedTokenBucket::new(Quota::per_second(1_000_000));
+    /// std::thread::scope(|scope| {
+    ///     for _ in 0..2 {
+    ///         scope.spawn(|| {
+    ///             let handle = bucket.handle();
+    ///             assert!((0..100).all(|_| handle.try_acquire().is_ok()));
+    ///         });
+    ///     }
+    /// });
+    /// ```
+    pub fn handle(&self) -> Handle<'_, C> {
+        Handle::new(self, self.slots[self.shards()..].iter().find_map(|slot| slot.claim()))
+    }
+}
+
 impl<'a, C> Handle<'a, C> {
-    pub(super) fn new(bucket: &'a ShardedTokenBucket<C>, refill: Option<Refill<'a>>) -> Self {
+    fn new(bucket: &'a ShardedTokenBucket<C>, refill: Option<Refill<'a>>) -> Self {
         let credits = Cell::new(refill.as_ref().map_or(0, Refill::credits));
         Self { bucket, refill, credits }
     }

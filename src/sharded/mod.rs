@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! V          the central word: a position of the Gcra with burst Bc = B - S * q - 1
-//! slots      S words of a count of credits and a REFILL bit (layout in word.rs): first the shards, which threads share
+//! slots      S words of a count of credits and a REFILL bit (lease/word.rs): first the shards, which threads share
 //!            by their index, then the slots for handles
 //! deposits   how many deposits have been made
 //! dry        the value of `deposits` at which a scan last found every slot without credits
@@ -69,13 +69,7 @@
 mod central;
 mod construction;
 mod handle;
-mod layout;
-mod slot;
-mod thread;
 mod token_bucket;
-mod word;
 
 pub use handle::Handle;
-#[cfg(all(loom, feature = "loom"))]
-pub use thread::set_index;
 pub use token_bucket::ShardedTokenBucket;

@@ -1,13 +1,11 @@
 //! [`ShardedTokenBucket`]: the type. Rules are those of the module.
 
 use super::central::Central;
-use super::handle::Handle;
-use super::slot::{Refill, Slot};
-use super::thread;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
 use crate::clock::DefaultClock;
 use crate::decision::{Denied, Status};
+use crate::lease::{self, Refill, Slot};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
 use crate::rate_limit::delegate;
@@ -127,34 +125,10 @@ impl<C> ShardedTokenBucket<C> {
         self.mask + 1
     }
 
-    /// A share for one thread to keep: credits in plain memory, within the same bounds.
-    ///
-    /// There are as many as [`shards`](Self::shards) at a time; further handles work too, through this bucket itself.
-    /// Each keeps up to a batch of tokens for as long as it lives. Takes a scan of the slots.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tollgate::{Quota, ShardedTokenBucket};
-    ///
-    /// let bucket = ShardedTokenBucket::new(Quota::per_second(1_000_000));
-    /// std::thread::scope(|scope| {
-    ///     for _ in 0..2 {
-    ///         scope.spawn(|| {
-    ///             let handle = bucket.handle();
-    ///             assert!((0..100).all(|_| handle.try_acquire().is_ok()));
-    ///         });
-    ///     }
-    /// });
-    /// ```
-    pub fn handle(&self) -> Handle<'_, C> {
-        Handle::new(self, self.slots[self.shards()..].iter().find_map(|slot| slot.claim()))
-    }
-
     /// This thread's shard.
     #[inline]
     fn own(&self) -> &Slot {
-        &self.slots[thread::index() & self.mask]
+        &self.slots[lease::index() & self.mask]
     }
 
     /// Ends a refill with `credits` left over (rules 2d and 5).
@@ -175,7 +149,7 @@ impl<C> ShardedTokenBucket<C> {
     #[inline(never)]
     fn steal(&self, n: u64) -> bool {
         let deposits = self.central.deposits();
-        let (before, after) = self.slots.split_at(thread::index() & self.mask);
+        let (before, after) = self.slots.split_at(lease::index() & self.mask);
         let mut dry = true;
         for slot in after.iter().chain(before) {
             let credits = slot.credits();

@@ -1,12 +1,12 @@
 //! Clocks that differ, go back, or never start.
 
-use crate::subject::{Kind, Pair};
 use core::time::Duration;
 use std::thread;
-use tollgate::testing::trace::{Admission, first_overfull_span, worst_window};
 use tollgate::{
     Clock, CoarseClock, IntervalBucket, ManualClock, Monotone, Nanos, PackedTokenBucket, Quota, TokenBucket,
 };
+use tollgate_testing::subject::{Kind, Pair};
+use tollgate_testing::trace::{Admission, first_overfull_span, worst_window};
 
 #[test]
 fn alternating_readings_mint_nothing() {

@@ -1,8 +1,8 @@
 //! Costs larger than the burst, costs of zero, partial takes.
 
-use crate::subject::{Kind, Pair};
 use core::time::Duration;
 use tollgate::{Denied, ManualClock, Nanos, Quota, QuotaError};
+use tollgate_testing::subject::{Kind, Pair};
 
 /// Quotas whose tokens and burst are the same, so that they mean the same to buckets and windows.
 fn quotas() -> [Quota; 4] {

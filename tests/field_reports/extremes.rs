@@ -1,9 +1,9 @@
 //! Overflow and extremes.
 
-use crate::subject::{Kind, Pair};
 use core::time::Duration;
 use std::thread;
 use tollgate::{Denied, ManualClock, Nanos, Quota, QuotaError};
+use tollgate_testing::subject::{Kind, Pair};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 const YEAR: Duration = Duration::from_secs(31_557_600);

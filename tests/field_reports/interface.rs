@@ -2,13 +2,13 @@
 
 #![deny(unfulfilled_lint_expectations)]
 
-use crate::subject::{Kind, Pair};
 use core::time::Duration;
 use std::sync::Arc;
 use tollgate::{
     Denied, FixedWindow, IntervalBucket, LeakyBucket, ManualClock, PackedTokenBucket, Quota, RateLimit,
     SlidingWindowCounter, TokenBucket,
 };
+use tollgate_testing::subject::{Kind, Pair};
 
 #[test]
 fn per_second_of_4000_is_4000_each_second() {

@@ -6,5 +6,3 @@ mod costs;
 mod extremes;
 mod interface;
 mod precision;
-#[path = "../subject/mod.rs"]
-mod subject;

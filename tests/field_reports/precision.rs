@@ -1,9 +1,9 @@
 //! Precision and rounding.
 
-use crate::subject::{Kind, Pair};
 use core::time::Duration;
 use proptest::prelude::*;
 use tollgate::{Nanos, Quota};
+use tollgate_testing::subject::{Kind, Pair};
 
 const MILLI: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;

@@ -3,14 +3,12 @@
 //! The cases are the same in every run: the generator starts from a fixed seed.
 
 mod strategies;
-#[path = "../subject/mod.rs"]
-mod subject;
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, RngSeed};
 use strategies::{Step, fitted, quotas, schedules};
-use subject::{Kind, Pair};
 use tollgate::{Nanos, Quota};
+use tollgate_testing::subject::{Kind, Pair};
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {

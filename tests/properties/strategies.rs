@@ -1,9 +1,9 @@
 //! Quotas and schedules over the whole range that there is.
 
-use crate::subject::{Kind, Pair};
 use core::time::Duration;
 use proptest::prelude::*;
 use tollgate::{Nanos, Quota, QuotaError};
+use tollgate_testing::subject::{Kind, Pair};
 
 /// A number of at most `bits` bits, all lengths alike, never 0.
 fn up_to_bits(bits: u32) -> impl Strategy<Value = u64> {

@@ -6,8 +6,8 @@ mod long_run;
 mod sizes;
 
 use core::time::Duration;
-use tollgate::testing::reference::{Model, TokenBucket as Reference};
 use tollgate::{Clock, Denied, ManualClock, Nanos, Quota, RateLimit, ShardedTokenBucket, Status};
+use tollgate_testing::reference::{Model, TokenBucket as Reference};
 
 type Bucket = ShardedTokenBucket<ManualClock>;
 

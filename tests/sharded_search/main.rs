@@ -5,9 +5,6 @@
 
 mod memory;
 mod protocol;
-#[allow(dead_code)] // some of its steps are for the library
-#[path = "../../src/sharded/word.rs"]
-mod word;
 mod world;
 
 use std::collections::HashSet;

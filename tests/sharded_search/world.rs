@@ -2,9 +2,8 @@
 
 use crate::memory::Memory;
 use crate::protocol::Step;
-use crate::word::Word;
 use tollgate::algorithm::{Algorithm, Gcra};
-use tollgate::{Nanos, Quota};
+use tollgate::{Nanos, Quota, Word};
 
 /// Words of the memory: the central word, the two beside it, then the slots.
 pub(crate) const V: usize = 0;

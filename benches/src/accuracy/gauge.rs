@@ -3,7 +3,7 @@
 use tollgate::Nanos;
 
 use super::traffic::WINDOW;
-use crate::replay::sliding_sum::SlidingSum;
+use tollgate_replay::judge::sliding_sum::SlidingSum;
 
 /// Compares the counter's estimate of one key's rate with its true rate, both of everything that is asked for.
 ///

@@ -7,11 +7,11 @@ use tollgate::{Nanos, Quota};
 
 use super::gauge::Gauge;
 use super::traffic::Scenario;
-use crate::replay::comparison::{Comparison, KeyRecord, Tally, share};
-use crate::replay::policy::Key;
-use crate::replay::progress::Progress;
-use crate::replay::source::Source;
-use crate::replay::{Algorithm, Error};
+use tollgate_replay::judge::comparison::{Comparison, KeyRecord, Tally, share};
+use tollgate_replay::policy::Key;
+use tollgate_replay::read::source::Source;
+use tollgate_replay::show::progress::Progress;
+use tollgate_replay::{Algorithm, Error};
 
 /// The name of the exact log in tables and rows.
 pub(super) const EXACT_LOG: &str = "exact-log";

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use self::measured::{Measured, Row};
 use self::traffic::{WINDOW, Zipf};
-use crate::replay::{Error, progress::Progress, report};
 use tollgate::Quota;
+use tollgate_replay::{Error, show::progress::Progress, show::report};
 
 /// Compare the decisions of each algorithm with an exact sliding log's
 ///

@@ -3,8 +3,8 @@
 use core::fmt::Write as _;
 
 use super::measured::{Measured, groups};
-use crate::replay::comparison::share;
-use crate::replay::figures::percent;
+use tollgate_replay::judge::comparison::share;
+use tollgate_replay::show::figures::percent;
 
 const WIDTH: f64 = 960.0;
 /// Where the zero line stands.

@@ -5,10 +5,10 @@ use core::fmt::Write as _;
 use comfy_table::Table;
 
 use super::measured::{EXACT_LOG, Measured, groups};
-use crate::replay::Algorithm;
-use crate::replay::comparison::{LOG_MEMORY, Tally, share};
-use crate::replay::figures::{bytes, count, percent};
-use crate::replay::report;
+use tollgate_replay::Algorithm;
+use tollgate_replay::judge::comparison::{LOG_MEMORY, Tally, share};
+use tollgate_replay::show::figures::{bytes, count, percent};
+use tollgate_replay::show::report;
 
 /// The share of wrong decisions that a large operator has published for the sliding counter: 0.003 % of 400 million
 /// requests.

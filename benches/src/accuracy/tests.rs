@@ -1,5 +1,5 @@
 use super::*;
-use crate::replay::Algorithm;
+use tollgate_replay::Algorithm;
 
 const ZIPF: Zipf = Zipf { arrivals: 20_000, keys: 1_000, windows: 5.0 };
 

@@ -1,10 +1,9 @@
 //! [`Transcription`]: the protocol over the harness's atomics, with [`Rules`] to leave out.
 
-use super::word::Word;
 use super::{Admission, Call, Limiter, Truth, World};
 use crate::sync::{AtomicU64, Ordering};
 use tollgate::algorithm::{Algorithm, Gcra};
-use tollgate::{Nanos, Quota};
+use tollgate::{Nanos, Quota, Word};
 
 /// The rules, by number. All of them together are the protocol.
 #[derive(Clone, Copy, Debug)]

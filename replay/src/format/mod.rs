@@ -1,0 +1,3 @@
+//! How lines of a log are written.
+
+pub mod parse;

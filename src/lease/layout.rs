@@ -1,0 +1,114 @@
+//! [`Layout`]: how a burst is divided between the central word and the slots.
+
+use super::thread::MOST_SHARDS;
+use crate::quota::Quota;
+
+/// The most credits in a slot. More would not pay: even a refill that waits for another core's line costs a few percent
+/// of what spending such a batch does, be it by a handle.
+const LARGEST_BATCH: u64 = 4_096;
+
+/// The fewest credits for which a slot is worth having.
+const SMALLEST_BATCH: u64 = 8;
+
+/// The part of the burst that may lie in slots is one in this many.
+const RESERVE: u64 = 8;
+
+/// Sizes that follow from a burst (rule 6 of `sharded`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// Slots that threads share by their index; a power of two.
+    pub(crate) shards: usize,
+    /// Slots for handles.
+    pub(crate) handles: usize,
+    /// The most credits in a slot: `q`.
+    pub(crate) batch: u64,
+}
+
+impl Layout {
+    /// No slot has room for a credit: the central word does everything.
+    const SINGLE_WORD: Self = Self { shards: 1, handles: 0, batch: 0 };
+
+    /// The sizes for `quota` with about `shards` shards.
+    ///
+    /// There are as many handles as shards. A batch has at least as many credits as there are shards, since beyond that
+    /// the central word would be as busy as a shared slot: so small bursts get fewer shards than asked for.
+    pub(crate) const fn new(quota: Quota, shards: usize) -> Self {
+        if quota.is_unlimited() {
+            return Self::SINGLE_WORD;
+        }
+        let most = if shards < MOST_SHARDS { shards } else { MOST_SHARDS };
+        let mut shards = most.next_power_of_two();
+        // PROGRESS: at most ten steps.
+        loop {
+            let batch = batch(quota.burst(), shards);
+            if batch >= SMALLEST_BATCH && batch >= shards as u64 {
+                return Self { shards, handles: shards, batch };
+            }
+            if shards == 1 {
+                return Self::SINGLE_WORD;
+            }
+            shards /= 2;
+        }
+    }
+
+    /// The burst that is left to the central word: `Bc`.
+    pub(crate) const fn central(&self, burst: u64) -> u64 {
+        match self.batch {
+            0 => burst,
+            batch => burst - (self.shards + self.handles) as u64 * batch - 1,
+        }
+    }
+}
+
+/// The largest batch with which `shards` shards and as many handles stay within the reserve.
+const fn batch(burst: u64, shards: usize) -> u64 {
+    let batch = (burst / RESERVE).saturating_sub(1) / (2 * shards as u64);
+    if batch < LARGEST_BATCH { batch } else { LARGEST_BATCH }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn small_bursts_stay_in_one_word() {
+        for burst in 1..136 {
+            assert_eq!(Layout::new(Quota::per_hour(1).with_burst(burst), 16), Layout::SINGLE_WORD);
+        }
+        let smallest = Layout::new(Quota::per_hour(1).with_burst(136), 16);
+        assert_eq!(smallest, Layout { shards: 1, handles: 1, batch: 8 });
+        for quota in [Quota::UNLIMITED, Quota::DENY_ALL] {
+            let layout = Layout::new(quota, 16);
+            assert_eq!((layout, layout.central(quota.burst())), (Layout::SINGLE_WORD, quota.burst()));
+        }
+    }
+
+    #[test]
+    fn large_bursts_get_what_was_asked_for() {
+        let quota = Quota::per_second(1_000_000);
+        assert_eq!(Layout::new(quota, 16), Layout { shards: 16, handles: 16, batch: 3_906 });
+        assert_eq!(Layout::new(quota, 5), Layout { shards: 8, handles: 8, batch: 4_096 });
+        assert_eq!(Layout::new(Quota::per_second(1_000), 16), Layout { shards: 4, handles: 4, batch: 15 });
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(20_000) })]
+
+        #[test]
+        fn the_reserve_is_an_eighth_at_most(burst in 1..u64::MAX / 2, shift in 0..63_u32, shards: usize) {
+            let burst = (burst >> shift).max(1);
+            let layout = Layout::new(Quota::per_hour(1).with_burst(burst), shards.max(1));
+            let central = layout.central(burst);
+            prop_assert!(burst - central <= burst / RESERVE);
+            prop_assert!(layout.shards.is_power_of_two() && layout.shards <= MOST_SHARDS);
+            prop_assert!(layout.batch <= LARGEST_BATCH);
+            if layout.batch == 0 {
+                prop_assert_eq!(central, burst);
+            } else {
+                let held = (layout.shards + layout.handles) as u64 * layout.batch;
+                prop_assert_eq!(central + held + 1, burst);
+            }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Leases: credits that have been paid for elsewhere, and where they lie until they are spent.
+//!
+//! A [`Slot`] is a padded word of credits, a [`Refill`] the right to add to it, a [`Word`] what a slot holds, with the pure
+//! steps over it. [`Layout`] says how many slots a burst stretches to, and how many credits each may hold; `thread` says
+//! which slot is whose. Who pays for credits, and by which rules, is not known here: see `sharded/mod.rs`.
+
+mod layout;
+mod slot;
+mod thread;
+#[cfg_attr(not(feature = "loom"), allow(unreachable_pub))] // independent checks of the protocol use the same steps
+mod word;
+
+pub(crate) use layout::Layout;
+pub(crate) use slot::{Refill, Slot};
+#[cfg(all(loom, feature = "loom"))]
+pub use thread::set_index;
+pub(crate) use thread::{default_shards, index};
+#[cfg(feature = "loom")]
+pub use word::Word;

@@ -1,0 +1,101 @@
+//! [`Slot`]: an atomic word of credits. [`Refill`]: the right to add to it.
+
+use super::word::Word;
+use crate::cell::StateCell;
+use core::convert::Infallible;
+
+/// A word of credits that one thread usually has to itself, and that any thread may take from.
+///
+/// Its modification order alone carries what the module proves about it; see [`StateCell`].
+#[derive(Debug)]
+pub(crate) struct Slot(StateCell);
+
+impl Slot {
+    pub(crate) fn new() -> Self {
+        Self(StateCell::new(Word::EMPTY.0))
+    }
+
+    /// Credits that could be spent, as of some instant.
+    #[inline]
+    pub(crate) fn credits(&self) -> u64 {
+        Word(self.0.load()).credits()
+    }
+
+    /// Takes one credit (rule 1). Wait-free: no loop, and no undo if another thread was faster.
+    #[inline]
+    pub(crate) fn take_one(&self) -> bool {
+        self.credits() > 0 && Word(self.0.subtract(Word::ONE)).credits() > 0
+    }
+
+    /// Takes `n` credits or none (rules 1 and 4). Lock-free.
+    #[inline]
+    pub(crate) fn take(&self, n: u64) -> bool {
+        if n == 1 {
+            return self.take_one();
+        }
+        self.0.update(|word| Word(word).take(n).map(|left| (left.0, ())).ok_or(())).is_ok()
+    }
+
+    /// Takes up to `n` credits; returns how many. Each is spent at once, so this gathers nothing. Lock-free.
+    pub(crate) fn take_up_to(&self, n: u64) -> u64 {
+        let taken = self.0.update(|word| {
+            let taken = Word(word).credits().min(n);
+            Word(word).take(taken).map(|left| (left.0, taken)).ok_or(())
+        });
+        taken.unwrap_or(0)
+    }
+
+    /// Starts a refill (rule 2a), unless another is under way. Lock-free.
+    #[inline]
+    pub(crate) fn begin(&self) -> Option<Refill<'_>> {
+        let begun = self.0.update(|word| {
+            let begun = Word(word).begin().ok_or(())?;
+            Ok::<_, ()>((begun.0, Word(word).credits()))
+        });
+        Some(Refill::new(self, begun.ok()?))
+    }
+
+    /// Starts a refill, and takes out what credits there are (rule 7). Lock-free.
+    pub(crate) fn claim(&self) -> Option<Refill<'_>> {
+        let claimed = self.0.update(|word| {
+            let claimed = Word(word).claim().ok_or(())?;
+            Ok::<_, ()>((claimed.0, Word(word).credits()))
+        });
+        Some(Refill::new(self, claimed.ok()?))
+    }
+}
+
+/// The right to add credits to a slot: its REFILL bit. Dropping it clears the bit, whatever else goes wrong.
+#[must_use]
+#[derive(Debug)]
+pub(crate) struct Refill<'a> {
+    slot: &'a Slot,
+    credits: u64,
+    deposit: u64,
+}
+
+impl<'a> Refill<'a> {
+    fn new(slot: &'a Slot, credits: u64) -> Self {
+        Self { slot, credits, deposit: 0 }
+    }
+
+    /// What the slot held when the bit was set: no more than that is left (rule 2a).
+    pub(crate) fn credits(&self) -> u64 {
+        self.credits
+    }
+
+    /// Adds `n` credits and clears the bit (rule 2d). Lock-free.
+    pub(crate) fn deposit(mut self, n: u64) {
+        self.deposit = n;
+    }
+}
+
+impl Drop for Refill<'_> {
+    fn drop(&mut self) {
+        let deposit = self.deposit;
+        match self.slot.0.update(|word| Ok((Word(word).finish(deposit).0, ()))) {
+            Ok(()) => {}
+            Err::<_, Infallible>(never) => match never {},
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! A limiter under test, beside the reference model of its algorithm, on a clock moved by hand.
+
+use crate::reference::{self, Fraction, Model};
+use core::fmt;
+use core::time::Duration;
+use tollgate::algorithm::Algorithm;
+use tollgate::{
+    Denied, FixedWindow, ManualClock, Nanos, PackedTokenBucket, Quota, QuotaError, RateLimit, RateLimiter,
+    SlidingWindowCounter, SlidingWindowLog, TokenBucket,
+};
+
+/// The largest limit that tests give a log, which takes 8 bytes for each unit of it.
+const LONGEST_LOG: u64 = 1 << 20;
+
+const YEAR: u64 = 31_557_600 * 1_000_000_000;
+
+/// Everything a test asks of a limiter.
+pub trait Subject: RateLimit + Send + Sync {
+    /// Takes `n` tokens as of `now`, or none.
+    ///
+    /// # Errors
+    ///
+    /// The limiter's.
+    fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied>;
+    /// Takes up to `n` tokens; returns how many.
+    fn try_acquire_up_to(&self, n: u64) -> u64;
+    /// Tokens that can be taken now.
+    fn available(&self) -> u64;
+    /// Gives `n` tokens back, if the algorithm takes any.
+    fn refund(&self, n: u64);
+}
+
+impl<A: Algorithm + Send + Sync> Subject for RateLimiter<A, ManualClock> {
+    fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
+        self.try_acquire_n_at(n, now)
+    }
+
+    fn try_acquire_up_to(&self, n: u64) -> u64 {
+        self.try_acquire_up_to(n)
+    }
+
+    fn available(&self) -> u64 {
+        self.available()
+    }
+
+    fn refund(&self, n: u64) {
+        self.refund(n);
+    }
+}
+
+impl Subject for SlidingWindowLog<ManualClock> {
+    fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
+        self.try_acquire_n_at(n, now)
+    }
+
+    fn try_acquire_up_to(&self, n: u64) -> u64 {
+        self.try_acquire_up_to(n)
+    }
+
+    fn available(&self) -> u64 {
+        self.available()
+    }
+
+    /// Does nothing: a log takes nothing back.
+    fn refund(&self, _: u64) {}
+}
+
+/// The algorithms. Leaky bucket and interval bucket are the token bucket and the fixed window by other names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// [`TokenBucket`]
+    TokenBucket,
+    /// [`PackedTokenBucket`]
+    PackedTokenBucket,
+    /// [`FixedWindow`]
+    FixedWindow,
+    /// [`SlidingWindowCounter`]
+    SlidingWindowCounter,
+    /// [`SlidingWindowLog`]
+    SlidingWindowLog,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::TokenBucket,
+        Self::PackedTokenBucket,
+        Self::FixedWindow,
+        Self::SlidingWindowCounter,
+        Self::SlidingWindowLog,
+    ];
+    /// Those whose quota's burst counts.
+    pub const BUCKETS: [Self; 2] = [Self::TokenBucket, Self::PackedTokenBucket];
+    /// Those that take refunds, which a log does not.
+    pub const REFUNDING: [Self; 4] =
+        [Self::TokenBucket, Self::PackedTokenBucket, Self::FixedWindow, Self::SlidingWindowCounter];
+
+    /// A fresh limiter.
+    ///
+    /// # Errors
+    ///
+    /// The limiter's, if the quota does not fit it; or if it is a log that would take more than 8 MiB.
+    pub fn limiter(self, quota: Quota, clock: &ManualClock) -> Result<Box<dyn Subject>, QuotaError> {
+        let clock = clock.clone();
+        if self == Self::SlidingWindowLog && quota.tokens() > LONGEST_LOG && !quota.is_unlimited() {
+            return Err(QuotaError::LogTooLong { largest: LONGEST_LOG });
+        }
+        Ok(match self {
+            Self::TokenBucket => Box::new(TokenBucket::try_with_clock(quota, clock)?),
+            Self::PackedTokenBucket => Box::new(PackedTokenBucket::try_with_clock(quota, clock)?),
+            Self::FixedWindow => Box::new(FixedWindow::try_with_clock(quota, clock)?),
+            Self::SlidingWindowCounter => Box::new(SlidingWindowCounter::try_with_clock(quota, clock)?),
+            Self::SlidingWindowLog => Box::new(SlidingWindowLog::try_with_clock(quota, clock)?),
+        })
+    }
+
+    /// The model of a fresh limiter.
+    pub fn model(self, quota: Quota) -> Box<dyn Model> {
+        match self {
+            Self::TokenBucket | Self::PackedTokenBucket => Box::new(reference::TokenBucket::new(quota)),
+            Self::FixedWindow => Box::new(reference::FixedWindow::new(quota)),
+            Self::SlidingWindowCounter => Box::new(reference::SlidingWindowCounter::new(quota)),
+            Self::SlidingWindowLog => Box::new(reference::SlidingWindowLog::new(quota)),
+        }
+    }
+
+    /// The most there can be, and the most that one call can cost.
+    pub fn capacity(self, quota: Quota) -> u64 {
+        if Self::BUCKETS.contains(&self) { quota.burst() } else { quota.tokens() }
+    }
+
+    /// The last instant that a limiter is sure to tell apart from later ones: 73 years, or 30 where the word is packed.
+    pub fn horizon(self) -> Nanos {
+        let years = if matches!(self, Self::TokenBucket | Self::SlidingWindowLog) { 73 } else { 30 };
+        Nanos(years * YEAR)
+    }
+
+    /// Whether being `early` by so much is within what the algorithm's documentation allows.
+    pub fn allows(self, early: Fraction, quota: Quota) -> bool {
+        match self {
+            Self::TokenBucket => early.is_less_than_one_in(units_per_token(quota)),
+            // A full packed bucket is clamped on a whole token.
+            Self::PackedTokenBucket => early.is_less_than_one_in(1),
+            Self::FixedWindow | Self::SlidingWindowCounter | Self::SlidingWindowLog => early.is_zero(),
+        }
+    }
+}
+
+/// Token units per token, by their definition: the largest power of two for which the units that fall due in 2^62 ns, with
+/// the burst on top, can be counted in 64 bits.
+pub fn units_per_token(quota: Quota) -> u64 {
+    let fits = |units: u64| {
+        // Due in 2^62 ns: tokens * units * 2^62 / period.
+        let rate = u128::from(quota.tokens()).checked_mul(units.into());
+        let whole = rate.map(|rate| (rate / quota.period().as_nanos(), rate % quota.period().as_nanos()));
+        let due = whole.and_then(|(whole, rest)| {
+            let rest = (rest << 62).div_ceil(quota.period().as_nanos());
+            whole.checked_mul(1 << 62).and_then(|due| due.checked_add(rest))
+        });
+        let burst = u128::from(quota.burst()).checked_mul(units.into());
+        due.zip(burst).and_then(|(due, burst)| due.checked_add(burst)).is_some_and(|sum| sum <= u64::MAX.into())
+    };
+    (0..64).map(|f| 1 << f).take_while(|&units| fits(units)).last().unwrap_or(1)
+}
+
+/// A limiter and its model, side by side on one clock. Each step is taken by both and their answers are compared; the model
+/// follows the limiter's decisions.
+pub struct Pair {
+    /// Which algorithm.
+    pub kind: Kind,
+    /// What both were made for.
+    pub quota: Quota,
+    /// The limiter's clock.
+    pub clock: ManualClock,
+    /// The limiter.
+    pub limiter: Box<dyn Subject>,
+    /// Its model, which follows the limiter's decisions.
+    pub model: Box<dyn Model>,
+    now: Nanos,
+}
+
+impl fmt::Debug for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, quota, now, .. } = self;
+        write!(f, "{kind:?} of {quota:?} at {now:?}")
+    }
+}
+
+impl Pair {
+    /// A fresh pair at the origin of time.
+    ///
+    /// # Errors
+    ///
+    /// The limiter's, if the quota does not fit it.
+    pub fn new(kind: Kind, quota: Quota) -> Result<Self, QuotaError> {
+        let clock = ManualClock::new();
+        let limiter = kind.limiter(quota, &clock)?;
+        Ok(Self { kind, quota, limiter, model: kind.model(quota), clock, now: Nanos::ZERO })
+    }
+
+    /// A pair made at `at` that holds `tokens`, or the most it can hold. Sliding windows always start full.
+    ///
+    /// # Errors
+    ///
+    /// The limiter's, if the quota does not fit it.
+    pub fn holding(tokens: u64, kind: Kind, quota: Quota, at: Nanos) -> Result<Self, QuotaError> {
+        let mut pair = Self::new(kind, quota)?;
+        pair.set(at);
+        let tokens = tokens.min(kind.capacity(quota));
+        let (limit, clock) = (kind.capacity(quota), pair.clock.clone());
+        match kind {
+            Kind::TokenBucket => {
+                pair.limiter = Box::new(TokenBucket::with_clock(quota, clock).with_initial(tokens));
+                pair.model = Box::new(reference::TokenBucket::holding(tokens, quota, at));
+            }
+            Kind::PackedTokenBucket => {
+                pair.limiter = Box::new(PackedTokenBucket::with_clock(quota, clock).with_initial(tokens));
+                pair.model = Box::new(reference::TokenBucket::holding(tokens, quota, at));
+            }
+            Kind::FixedWindow => {
+                pair.limiter = Box::new(FixedWindow::with_clock(quota, clock).with_initial(tokens));
+                pair.model.charge(limit - tokens, at);
+            }
+            Kind::SlidingWindowCounter | Kind::SlidingWindowLog => {}
+        }
+        Ok(pair)
+    }
+
+    /// What the clock says.
+    pub fn now(&self) -> Nanos {
+        self.now
+    }
+
+    /// Sets the clock to `now`.
+    pub fn set(&mut self, now: Nanos) {
+        self.now = now;
+        self.clock.set(now);
+    }
+
+    /// Moves the clock on.
+    pub fn advance(&mut self, by: Duration) {
+        self.set(self.now.saturating_add(by));
+    }
+
+    /// Asks both for `n` tokens.
+    ///
+    /// # Errors
+    ///
+    /// The limiter's answer.
+    ///
+    /// # Panics
+    ///
+    /// If the model says that the answer is wrong.
+    #[track_caller]
+    pub fn acquire(&mut self, n: u64) -> Result<(), Denied> {
+        let (max_cost, now) = (self.limiter.max_cost(), self.now);
+        let answer = self.limiter.try_acquire_n_at(n, now);
+        match answer {
+            Ok(()) => self.charge(n),
+            Err(denied) => {
+                assert!(!self.model.would_admit(n, now), "{n} refused at {now:?}, which the model admits: {denied}");
+                if n > max_cost {
+                    assert_eq!(denied, Denied::ExceedsBurst { cost: n, max_cost });
+                    assert_eq!(denied.retry_after(), None);
+                } else {
+                    let wait = denied.retry_after().expect("a cost within the largest is not refused for ever");
+                    self.expect_wait(n, wait);
+                }
+            }
+        }
+        answer
+    }
+
+    /// Takes up to `n` tokens from both.
+    ///
+    /// # Panics
+    ///
+    /// If the model says that they were too many or too few.
+    #[track_caller]
+    pub fn up_to(&mut self, n: u64) -> u64 {
+        let (before, now) = (self.model.available(self.now), self.now);
+        let taken = self.limiter.try_acquire_up_to(n);
+        assert!(taken <= n, "took {taken} of {n}");
+        assert!(taken >= before.min(n), "took {taken} of {n} at {now:?}, where the model has {before}");
+        self.charge(taken);
+        taken
+    }
+
+    /// Gives `n` tokens back to both, if the algorithm takes any back.
+    pub fn refund(&mut self, n: u64) {
+        if Kind::REFUNDING.contains(&self.kind) {
+            self.limiter.refund(n);
+            self.model.refund(n, self.now);
+        }
+    }
+
+    /// Compares all that can be read without changing anything.
+    ///
+    /// # Panics
+    ///
+    /// If the model says that something is wrong.
+    #[track_caller]
+    pub fn look(&self) {
+        let (limit, now) = (self.kind.capacity(self.quota), self.now);
+        let (status, available) = (self.limiter.status(), self.limiter.available());
+        assert_eq!((status.limit, status.remaining), (limit, available));
+        assert!(available <= limit, "{available} tokens left of {limit}");
+        let least = self.model.available(now);
+        assert!(available >= least, "{available} tokens left at {now:?}, where the model has {least}");
+        let early = self.model.shortfall(available, now);
+        assert!(self.kind.allows(early, self.quota), "{available} tokens left at {now:?}, {early} too many");
+        self.expect_wait(1, status.retry_after.expect("a cost of one is never refused for ever"));
+        self.expect_wait(limit, status.reset_after);
+    }
+
+    /// Moves on by `wait`, a hint for a cost of `n`: refused a nanosecond before, admitted at it.
+    ///
+    /// # Panics
+    ///
+    /// If it is otherwise.
+    #[track_caller]
+    pub fn wait_for(&mut self, n: u64, wait: Duration) {
+        let due = self.now.saturating_add(wait);
+        let before = self.now.max(Nanos(due.0 - 1));
+        self.set(before);
+        assert!(self.acquire(n).is_err(), "{n} admitted a nanosecond before {due:?}");
+        self.set(due);
+        assert!(self.acquire(n).is_ok(), "{n} refused at {due:?}");
+    }
+
+    #[track_caller]
+    fn charge(&mut self, n: u64) {
+        let now = self.now;
+        let early = self.model.charge(n, now);
+        assert!(self.kind.allows(early, self.quota), "{n} admitted at {now:?}, {early} tokens early");
+    }
+
+    /// Checks the limiter's answer to when `n` tokens would be admitted.
+    #[track_caller]
+    fn expect_wait(&self, n: u64, wait: Duration) {
+        let due = self.now.saturating_add(wait);
+        // Where no instant is late enough, the answer reads as the end of time.
+        let latest = self.model.earliest(n, self.now).unwrap_or(Nanos::MAX);
+        assert!(due <= latest, "{n} due at {due:?}, by the model at {latest:?}");
+        let early = self.model.shortfall(n, due);
+        assert!(due == Nanos::MAX || self.kind.allows(early, self.quota), "{n} due at {due:?}, {early} tokens early");
+    }
+}
