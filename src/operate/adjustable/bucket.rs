@@ -27,8 +27,8 @@ use core::fmt;
 ///
 /// # Limits
 ///
-/// Two bits of the word are needed for the change, so that a unit is 1 to 2 ns, the rate is at most 2e9 per second, and
-/// rate and burst together are at most a quarter of what a plain bucket can have. It serves for 146 years from its clock's
+/// Two bits of the word are needed for the change, so that a unit is 1 to 2 ns, the rate is below 1e9 per second, and rate
+/// and burst together are at most a quarter of what a plain bucket can have. It serves for 146 years from its clock's
 /// origin. It takes seven cache lines.
 ///
 /// # Progress and ordering
