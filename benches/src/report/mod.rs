@@ -53,7 +53,7 @@ fn block(wanted: &str, results: &Path) -> Result<String, String> {
     };
     let Some(folder) = newest(results)? else { return Ok(String::new()) };
     let rows = read(&results.join(&folder))?;
-    Ok(format!("\n{}\nFrom [results/{folder}](results/{folder}).\n\n", block(&rows).trim_end().to_owned() + "\n"))
+    Ok(format!("\n{}\nFrom `results/{folder}` in the repository.\n\n", block(&rows).trim_end().to_owned() + "\n"))
 }
 
 /// The folder with the latest date in its name.
@@ -142,10 +142,7 @@ mod tests {
         let message = place.report(true).unwrap_err();
         assert!(message.contains("line 4"), "{message}");
         let text = place.report(false).unwrap();
-        assert!(
-            text.contains("| tick |  | 12.5 |\n\nFrom [results/2026-01-31_box](results/2026-01-31_box).\n"),
-            "{text}"
-        );
+        assert!(text.contains("| tick |  | 12.5 |\n\nFrom `results/2026-01-31_box` in the repository.\n"), "{text}");
         assert!(text.starts_with("# Title\n\n<!--") && text.ends_with("-->\n\nend\n"));
         assert_eq!(place.report(true).unwrap(), text);
         // One digit by hand, and the check fails.
