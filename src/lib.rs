@@ -70,10 +70,18 @@ mod wait;
 mod window_log;
 
 pub use build_error::BuildError;
+#[cfg(all(feature = "async", feature = "std", not(all(loom, feature = "loom"))))]
+pub use clock::Alarm;
+#[cfg(feature = "async-io")]
+pub use clock::AsyncIoClock;
 #[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]
 pub use clock::CoarseClock;
 #[cfg(feature = "quanta")]
 pub use clock::QuantaClock;
+#[cfg(feature = "async")]
+pub use clock::Timer;
+#[cfg(feature = "tokio")]
+pub use clock::TokioClock;
 pub use clock::{Clock, ManualClock, Monotone};
 #[cfg(feature = "std")]
 pub use clock::{DefaultClock, MonotonicClock, WallClock};
@@ -90,17 +98,23 @@ pub use quota::{ParseQuotaError, Quota, QuotaError};
 pub use rate_limit::{KeyedRateLimit, RateLimit, RateLimitAt};
 pub use sharded::{Handle, ShardedTokenBucket};
 pub use timeline::Hint;
+#[cfg(feature = "async")]
+pub use wait::{Acquire, Turn};
 pub use wait::{Line, Place, WaitingTokenBucket};
 pub use window_log::SlidingWindowLog;
 
-/// What model checks need to steer.
-#[cfg(all(loom, feature = "loom"))]
+/// What model checks need to steer, and to see.
+#[cfg(feature = "loom")]
 #[doc(hidden)]
 pub mod loom_support {
+    #[cfg(loom)]
     pub use crate::lease::set_index as set_shard;
+    #[cfg(loom)]
     pub use crate::sync::model::loads_as_rmw;
+    pub use crate::wait::end_of;
 
     /// The lines of a keyed limiter's table where a key of this hash may live.
+    #[cfg(loom)]
     pub fn lines_of_key(hash: u64, lines: u32) -> [usize; 3] {
         crate::keyed::lines_of_key(hash, lines)
     }

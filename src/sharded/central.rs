@@ -88,6 +88,11 @@ impl Central {
         self.gcra.status(self.written.consumed.load(), now)
     }
 
+    /// `V`, for those who reserve ahead of now.
+    pub(super) fn word(&self) -> (&Gcra, &StateCell) {
+        (&self.gcra, &self.written.consumed)
+    }
+
     /// The most that can be drawn at once: `Bc`.
     #[inline]
     pub(super) fn max_cost(&self) -> u64 {

@@ -61,6 +61,12 @@ impl<L: Line> Place<L> {
         Ok(Self { line, n, end: reserved.end, due: reserved.due, seen: now })
     }
 
+    /// Where it was taken.
+    #[cfg(feature = "async")]
+    pub(crate) const fn line(&self) -> &L {
+        &self.line
+    }
+
     /// How many tokens there are in it.
     pub const fn cost(&self) -> u64 {
         self.n
@@ -128,6 +134,12 @@ impl<L: Line> Place<L> {
         let n = core::mem::take(&mut self.n);
         self.line.give_back(n, self.end, now)
     }
+}
+
+/// The position after a place's last token, in units: for model checks.
+#[cfg(feature = "loom")]
+pub fn end_of<L: Line>(place: &Place<L>) -> u64 {
+    place.end
 }
 
 impl<L: Line> Drop for Place<L> {

@@ -123,6 +123,33 @@ impl<C> WaitingTokenBucket<C> {
         }
     }
 
+    /// As [`try_acquire`](Self::try_acquire), as of `now`. No clock is read.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n`](Self::try_acquire_n).
+    #[inline]
+    pub fn try_acquire_at(&self, now: Nanos) -> Result<(), Denied> {
+        self.try_acquire_n_at(1, now)
+    }
+
+    /// As [`try_acquire_up_to`](Self::try_acquire_up_to), as of `now`. No clock is read.
+    pub fn try_acquire_up_to_at(&self, n: u64, now: Nanos) -> u64 {
+        // PROGRESS: lock-free. What is available can be acquired, unless another thread has been faster.
+        loop {
+            let take = self.available_at(now).min(n);
+            if self.try_acquire_n_at(take, now).is_ok() {
+                return take;
+            }
+        }
+    }
+
+    /// As [`refund`](Self::refund), as of `now`. No clock is read.
+    #[inline]
+    pub fn refund_at(&self, n: u64, now: Nanos) {
+        self.bucket.refund_at(n, now);
+    }
+
     /// Tokens that one call could take at `now`. No clock is read.
     pub fn available_at(&self, now: Nanos) -> u64 {
         let gcra = self.gcra();
@@ -226,15 +253,9 @@ impl<C: Clock> WaitingTokenBucket<C> {
     }
 
     /// Takes as many tokens as one call can, up to `n`; returns how many, which may be 0.
+    #[inline]
     pub fn try_acquire_up_to(&self, n: u64) -> u64 {
-        let now = self.bucket.clock.now();
-        // PROGRESS: lock-free. What is available can be acquired, unless another thread has been faster.
-        loop {
-            let take = self.available_at(now).min(n);
-            if self.try_acquire_n_at(take, now).is_ok() {
-                return take;
-            }
-        }
+        self.try_acquire_up_to_at(n, self.bucket.clock.now())
     }
 
     /// A place for `n` tokens: due now if there are `n`, else as soon as they can be had. One read-modify-write.
@@ -340,9 +361,11 @@ impl<C: Clock> WaitingTokenBucket<C> {
 }
 
 impl<C: Clock> Line for WaitingTokenBucket<C> {
+    type Clock = C;
+
     #[inline]
-    fn now(&self) -> Nanos {
-        self.bucket.clock.now()
+    fn clock(&self) -> &C {
+        &self.bucket.clock
     }
 }
 
@@ -361,7 +384,7 @@ impl<C> sealed::Line for WaitingTokenBucket<C> {
         let (gcra, cell) = (self.gcra(), &self.bucket.cell);
         let Ok((len @ 1.., _)) = gcra.price(n) else { return n };
         let stretch = Stretch { start: end - len, len };
-        let kept = lower(cell, stretch) || self.pool.put(stretch, gcra.floor(now));
+        let kept = lower(cell, stretch) || self.pool.put(gcra, stretch, now);
         if !kept {
             return 0;
         }
@@ -371,6 +394,7 @@ impl<C> sealed::Line for WaitingTokenBucket<C> {
 }
 
 delegate!([C: Clock] WaitingTokenBucket<C> => Self);
+delegate!(at [C: Clock] WaitingTokenBucket<C> => Self);
 
 impl<C> fmt::Debug for WaitingTokenBucket<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -111,6 +111,22 @@ mod with_quanta {
     distinct!(tollgate::QuantaClock);
 }
 
+/// With `async`.
+#[cfg(feature = "async")]
+mod with_async {
+    use super::{Distinct, Line};
+    use tollgate::{Acquire, Timer, Turn};
+
+    impl<L: Line> Distinct for Turn<L> where L::Clock: Timer {}
+    impl<L: Line> Distinct for Acquire<L> where L::Clock: Timer {}
+    #[cfg(all(feature = "std", not(loom)))]
+    distinct!(tollgate::Alarm);
+    #[cfg(feature = "tokio")]
+    distinct!(tollgate::TokioClock);
+    #[cfg(feature = "async-io")]
+    distinct!(tollgate::AsyncIoClock);
+}
+
 /// With `serde`.
 #[cfg(feature = "serde")]
 mod with_serde {
