@@ -167,7 +167,7 @@ impl Algorithm for Gcra {
 
     #[inline]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
-        // What `price` does, spelled out: a pair returned in a result makes every admission six instructions longer.
+        // `price` written out: through its pair of numbers a call takes six instructions more.
         let Some(cost) = self.timeline.cost(n) else { return Err(self.exceeds(n)) };
         let Some(slack) = self.burst.checked_sub(cost) else { return Err(self.exceeds(n)) };
         if cost == 0 {
