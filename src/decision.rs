@@ -38,6 +38,14 @@ pub enum Denied {
     /// A keyed limiter holds as many keys in debt as it can where this new key belongs; the hint is when the first of
     /// them recovers, so that there is room for a new one.
     TableFull(Hint),
+    /// No place in line is due by the caller's deadline; a shorter wait was asked for than there is.
+    ///
+    /// [`Hint::due`] is the instant at which the tokens would have been due. The same call, with the same patience, is
+    /// admitted after [`Hint::retry_after`], if nobody else is served first.
+    WouldExceedDeadline(Hint),
+    /// The line already reaches as far ahead as the limiter lets it. The hint counts as for
+    /// [`WouldExceedDeadline`](Self::WouldExceedDeadline).
+    LineFull(Hint),
 }
 
 impl Denied {
@@ -47,7 +55,9 @@ impl Denied {
     /// 128-bit division; the refusal itself divided nothing.
     pub const fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::TryAfter(hint) | Self::TableFull(hint) => Some(hint.retry_after()),
+            Self::TryAfter(hint) | Self::TableFull(hint) | Self::WouldExceedDeadline(hint) | Self::LineFull(hint) => {
+                Some(hint.retry_after())
+            }
             Self::ExceedsBurst { .. } => None,
         }
     }
@@ -63,13 +73,18 @@ impl fmt::Display for Denied {
             Self::TableFull(hint) => {
                 write!(f, "too many keys are limited at once: try again after {:?}", hint.retry_after())
             }
+            Self::WouldExceedDeadline(hint) => {
+                write!(f, "no place in line is due by the deadline: try again after {:?}", hint.retry_after())
+            }
+            Self::LineFull(hint) => write!(f, "the line is full: try again after {:?}", hint.retry_after()),
         }
     }
 }
 
 impl core::error::Error for Denied {}
 
-/// A limiter's state at one instant, in the terms of HTTP's rate limit headers. Reading it writes nothing.
+/// A limiter's state at one instant, in the terms of HTTP's rate limit headers. Reading it writes nothing. More fields
+/// may come.
 ///
 /// # Examples
 ///
@@ -85,6 +100,7 @@ impl core::error::Error for Denied {}
 /// assert_eq!(status.reset_after, Duration::from_secs(2)); // four tokens at two per second
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Status {
     /// The most tokens there can be: a bucket's burst, a window's limit.
     pub limit: u64,
@@ -94,6 +110,24 @@ pub struct Status {
     pub retry_after: Option<Duration>,
     /// How long until [`remaining`](Self::remaining) is [`limit`](Self::limit) again, if nothing more is spent.
     pub reset_after: Duration,
+}
+
+impl Status {
+    /// A status with these fields, for a [`RateLimit`](crate::RateLimit) of your own. Fields that are added later will
+    /// have defaults here.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tollgate::Status;
+    ///
+    /// let status = Status::new(10, 6, Some(Duration::ZERO), Duration::from_secs(2));
+    /// assert_eq!(status.remaining, 6);
+    /// ```
+    pub const fn new(limit: u64, remaining: u64, retry_after: Option<Duration>, reset_after: Duration) -> Self {
+        Self { limit, remaining, retry_after, reset_after }
+    }
 }
 
 #[cfg(test)]
@@ -109,6 +143,9 @@ mod tests {
         let full = Denied::TableFull(hint);
         assert_eq!(full.to_string(), "too many keys are limited at once: try again after 500ms");
         assert_eq!(full.retry_after(), Some(Duration::from_millis(500)));
+        let late = Denied::WouldExceedDeadline(hint);
+        assert_eq!(late.to_string(), "no place in line is due by the deadline: try again after 500ms");
+        assert_eq!(Denied::LineFull(hint).to_string(), "the line is full: try again after 500ms");
         let never = Denied::ExceedsBurst { cost: 7, max_cost: 5 };
         assert_eq!(never.to_string(), "a cost of 7 can never be admitted: at most 5 at once");
     }

@@ -28,7 +28,8 @@
 //!   [`SlidingWindowCounter`]: one word each.
 //! * [`ShardedTokenBucket`] and its [`Handle`]s, for many cores; [`KeyedLimiter`], for many clients; [`SlidingWindowLog`],
 //!   exact in every window.
-//! * [`RateLimit`], the trait that all but the keyed one have in common.
+//! * [`RateLimit`], the trait that all but the keyed one have in common; [`RateLimitAt`], for those that can be told the
+//!   time; [`KeyedRateLimit`], for limits by key.
 //! * [`Denied`] and [`Status`]: what a caller gets back.
 //! * [`Clock`]: where the time comes from. [`ManualClock`] makes tests exact.
 //!
@@ -42,7 +43,15 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+portable_atomic::cfg_no_atomic_64! {
+    compile_error!(
+        "tollgate needs 64-bit atomics, and this target has none. They can be emulated with a lock: add \
+         `portable-atomic = { version = \"1\", features = [\"fallback\"] }` to your dependencies."
+    );
+}
+
 pub mod algorithm;
+mod build_error;
 mod cell;
 mod clock;
 mod decision;
@@ -58,12 +67,22 @@ mod rate_limit;
 mod sharded;
 mod sync;
 mod timeline;
+mod wait;
 mod window_log;
 
+pub use build_error::BuildError;
+#[cfg(all(feature = "async", feature = "std", not(all(loom, feature = "loom"))))]
+pub use clock::Alarm;
+#[cfg(feature = "async-io")]
+pub use clock::AsyncIoClock;
 #[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]
 pub use clock::CoarseClock;
 #[cfg(feature = "quanta")]
 pub use clock::QuantaClock;
+#[cfg(feature = "async")]
+pub use clock::Timer;
+#[cfg(feature = "tokio")]
+pub use clock::TokioClock;
 pub use clock::{Clock, ManualClock, Monotone};
 #[cfg(feature = "std")]
 pub use clock::{DefaultClock, MonotonicClock, WallClock};
@@ -78,19 +97,26 @@ pub use limiter::{
 pub use nanos::Nanos;
 pub use operate::{AdjustError, AdjustableTokenBucket, CarryOver};
 pub use quota::{ParseQuotaError, Quota, QuotaError};
-pub use rate_limit::RateLimit;
+pub use rate_limit::{KeyedRateLimit, RateLimit, RateLimitAt};
 pub use sharded::{Handle, ShardedTokenBucket};
 pub use timeline::Hint;
+#[cfg(feature = "async")]
+pub use wait::{Acquire, Turn};
+pub use wait::{Line, Place, WaitingTokenBucket};
 pub use window_log::SlidingWindowLog;
 
-/// What model checks need to steer.
-#[cfg(all(loom, feature = "loom"))]
+/// What model checks need to steer, and to see.
+#[cfg(feature = "loom")]
 #[doc(hidden)]
 pub mod loom_support {
+    #[cfg(loom)]
     pub use crate::lease::set_index as set_shard;
+    #[cfg(loom)]
     pub use crate::sync::model::loads_as_rmw;
+    pub use crate::wait::end_of;
 
     /// The lines of a keyed limiter's table where a key of this hash may live.
+    #[cfg(loom)]
     pub fn lines_of_key(hash: u64, lines: u32) -> [usize; 3] {
         crate::keyed::lines_of_key(hash, lines)
     }

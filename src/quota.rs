@@ -177,7 +177,9 @@ impl Quota {
     }
 }
 
-/// Why a quota, or a limiter with that quota, cannot be built. Every variant but the zeros names the limit it broke.
+/// Why there is no such quota. Every variant but the zeros names the limit that was broken. More variants may come.
+///
+/// What a limiter cannot hold, though the quota is sound, is a [`BuildError`](crate::BuildError).
 ///
 /// # Examples
 ///
@@ -216,28 +218,6 @@ pub enum QuotaError {
         /// The largest burst at this rate.
         largest: u64,
     },
-    /// The limiter's packed word has no room for this limit (or burst) beside a time that lasts 30 years.
-    LimitTooLarge {
-        /// The largest limit (or burst) that fits at this rate; 0 if none does.
-        largest: u64,
-    },
-    /// A sliding window log cannot have this many slots.
-    LogTooLong {
-        /// The largest limit.
-        largest: u64,
-    },
-    /// The memory for a sliding window log cannot be had.
-    OutOfMemory {
-        /// How much it needs, in bytes.
-        bytes: u64,
-    },
-    /// A sharded limiter without any shards.
-    ZeroShards,
-    /// More initial tokens than the limiter can hold.
-    InitialTooLarge {
-        /// The most that it can hold.
-        largest: u64,
-    },
 }
 
 impl QuotaError {
@@ -250,11 +230,6 @@ impl QuotaError {
             Self::PeriodTooLong { .. } => "the period is too long",
             Self::RateTooHigh { .. } => "the rate is too high for a 64-bit word to last 73 years",
             Self::BurstTooLarge { .. } => "the burst is too large for a 64-bit word to last 73 years",
-            Self::LimitTooLarge { .. } => "the limit is too large for a packed word to last 30 years",
-            Self::LogTooLong { .. } => "the limit is too large for a log with a slot for each unit",
-            Self::OutOfMemory { .. } => "there is no memory for a log with a slot for each unit of the limit",
-            Self::ZeroShards => "a sharded limiter needs at least one shard",
-            Self::InitialTooLarge { .. } => "more initial tokens than the limiter can hold",
         }
     }
 
@@ -269,17 +244,13 @@ impl fmt::Display for QuotaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.reason())?;
         match self {
-            Self::ZeroTokens | Self::ZeroPeriod | Self::ZeroBurst | Self::ZeroShards => Ok(()),
+            Self::ZeroTokens | Self::ZeroPeriod | Self::ZeroBurst => Ok(()),
             Self::PeriodTooLong { longest } => {
                 let seconds = longest.as_secs();
                 write!(f, ": at most {seconds} seconds ({} years) can be told apart", seconds / 31_557_600)
             }
             Self::RateTooHigh { most, period } => write!(f, ": at most {most} tokens per {period:?}"),
-            Self::BurstTooLarge { largest } | Self::LimitTooLarge { largest } => {
-                write!(f, ": at most {largest} at this rate")
-            }
-            Self::LogTooLong { largest } | Self::InitialTooLarge { largest } => write!(f, ": at most {largest}"),
-            Self::OutOfMemory { bytes } => write!(f, ": it needs {bytes} bytes"),
+            Self::BurstTooLarge { largest } => write!(f, ": at most {largest} at this rate"),
         }
     }
 }
@@ -298,17 +269,12 @@ mod tests {
             (QuotaError::ZeroTokens, "DENY_ALL"),
             (QuotaError::ZeroPeriod, "UNLIMITED"),
             (QuotaError::ZeroBurst, "DENY_ALL"),
-            (QuotaError::ZeroShards, "at least one shard"),
             (
                 QuotaError::PeriodTooLong { longest: second * 31_557_600 * 73 },
                 ": at most 2303704800 seconds (73 years)",
             ),
             (QuotaError::RateTooHigh { most: 8, period: second }, ": at most 8 tokens per 1s"),
             (QuotaError::BurstTooLarge { largest: 9 }, ": at most 9 at this rate"),
-            (QuotaError::LimitTooLarge { largest: 10 }, ": at most 10 at this rate"),
-            (QuotaError::LogTooLong { largest: 11 }, ": at most 11"),
-            (QuotaError::InitialTooLarge { largest: 12 }, ": at most 12"),
-            (QuotaError::OutOfMemory { bytes: 13 }, ": it needs 13 bytes"),
         ];
         for (error, part) in messages {
             let message = error.to_string();

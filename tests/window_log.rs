@@ -5,7 +5,7 @@ use core::time::Duration;
 use proptest::prelude::*;
 use std::sync::Barrier;
 use tollgate::{
-    Clock, Denied, FixedWindow, ManualClock, Nanos, Quota, QuotaError, RateLimit, SlidingWindowLog, Status,
+    BuildError, Clock, Denied, FixedWindow, ManualClock, Nanos, Quota, RateLimit, SlidingWindowLog, Status,
 };
 use tollgate_testing::reference::{Model, SlidingWindowLog as Exact};
 use tollgate_testing::trace::{Admission, first_overfull_span};
@@ -77,12 +77,8 @@ proptest! {
             prop_assert!(exact.charge(taken, now).is_zero());
             run.push(Admission::new(taken, now));
             let remaining = exact.available(now);
-            prop_assert_eq!(log.status(), Status {
-                limit,
-                remaining,
-                retry_after: Some(wait(&exact, 1, now)),
-                reset_after: wait(&exact, limit, now),
-            });
+            let (retry_after, reset_after) = (Some(wait(&exact, 1, now)), wait(&exact, limit, now));
+            prop_assert_eq!(log.status(), Status::new(limit, remaining, retry_after, reset_after));
             prop_assert_eq!(log.available(), remaining);
         }
         prop_assert!(first_overfull_span(&run, PERIOD, limit).is_none());
@@ -235,10 +231,10 @@ fn no_limit_and_deny_all() {
 fn what_does_not_fit_is_named() {
     let per = |n, period| SlidingWindowLog::try_with_clock(Quota::per(n, period), ManualClock::new());
     let error = per(1 << 33, Duration::from_secs(1_000)).unwrap_err();
-    assert_eq!(error, QuotaError::LogTooLong { largest: 1 << 32 });
+    assert_eq!(error, BuildError::LogTooLong { largest: 1 << 32 });
     assert_eq!(error.to_string(), "the limit is too large for a log with a slot for each unit: at most 4294967296");
     let year = Duration::from_secs(31_557_600);
-    assert!(matches!(per(1, 74 * year), Err(QuotaError::PeriodTooLong { longest }) if longest > 73 * year));
+    assert!(matches!(per(1, 74 * year), Err(BuildError::PeriodTooLong { longest }) if longest > 73 * year));
     assert!(per(1, 73 * year).is_ok());
 }
 

@@ -2,7 +2,7 @@
 
 use crate::input::{Number, Wish, read};
 use arbitrary::Arbitrary;
-use tollgate::{Nanos, Quota, QuotaError};
+use tollgate::{BuildError, Nanos, Quota};
 use tollgate_testing::subject::{Kind, Pair};
 
 /// A stretch of time, in terms of the quota.
@@ -97,10 +97,10 @@ pub(crate) fn follow(kind: Kind, data: &[u8]) {
 fn fitted(kind: Kind, quota: Quota) -> Pair {
     let largest = match Pair::new(kind, quota) {
         Ok(pair) => return pair,
-        Err(QuotaError::LimitTooLarge { largest: 0 }) => {
+        Err(BuildError::LimitTooLarge { largest: 0 }) => {
             return fitted(kind, Quota::per(1, quota.period()).with_burst(quota.burst()));
         }
-        Err(QuotaError::LimitTooLarge { largest }) => largest,
+        Err(BuildError::LimitTooLarge { largest }) => largest,
         Err(other) => panic!("a quota that is one, but: {other}"),
     };
     let with_limit = |limit| match kind {
@@ -110,7 +110,7 @@ fn fitted(kind: Kind, quota: Quota) -> Pair {
         }
     };
     if let Ok(larger) = with_limit(largest + 1) {
-        assert_eq!(Pair::new(kind, larger).err(), Some(QuotaError::LimitTooLarge { largest }));
+        assert_eq!(Pair::new(kind, larger).err(), Some(BuildError::LimitTooLarge { largest }));
     }
     let fits = with_limit(largest).expect("what is smaller than a quota is a quota");
     Pair::new(kind, fits).expect("the largest that fits fits")

@@ -1,7 +1,8 @@
 //! [`Fields`]: a position in time beside one or two counts, in one word.
 
+use crate::build_error::BuildError;
 use crate::nanos::Nanos;
-use crate::quota::{Quota, QuotaError};
+use crate::quota::Quota;
 use crate::timeline::Timeline;
 
 /// How long a packed position must last: 30 years.
@@ -25,7 +26,7 @@ impl<const COUNTS: u32> Fields<COUNTS> {
     /// For `quota`: positions that advance by `steps` each period, above counts of up to `limit`.
     ///
     /// Where calls cost nothing the word stays 0.
-    pub(super) const fn try_new(quota: Quota, steps: u64, limit: u64) -> Result<Self, QuotaError> {
+    pub(super) const fn try_new(quota: Quota, steps: u64, limit: u64) -> Result<Self, BuildError> {
         if quota.is_unlimited() {
             return Ok(Self { timeline: Timeline::FREE, limit: 0 });
         }
@@ -38,7 +39,7 @@ impl<const COUNTS: u32> Fields<COUNTS> {
         if bits(limit) <= count_bits {
             Ok(Self { timeline, limit })
         } else {
-            Err(QuotaError::LimitTooLarge { largest: (1 << count_bits) - 1 })
+            Err(BuildError::LimitTooLarge { largest: (1 << count_bits) - 1 })
         }
     }
 
@@ -88,13 +89,13 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    fn try_new<const COUNTS: u32>(period: u64, limit: u64) -> Result<Fields<COUNTS>, QuotaError> {
+    fn try_new<const COUNTS: u32>(period: u64, limit: u64) -> Result<Fields<COUNTS>, BuildError> {
         Fields::try_new(Quota::from_valid(1, period, 1), 1, limit)
     }
 
     fn the_largest_limit_is_named_and_fits<const COUNTS: u32>() {
         for period in [1, 1_000, SECOND, 86_400 * SECOND, 1 << 62] {
-            let Err(QuotaError::LimitTooLarge { largest }) = try_new::<COUNTS>(period, u64::MAX) else {
+            let Err(BuildError::LimitTooLarge { largest }) = try_new::<COUNTS>(period, u64::MAX) else {
                 panic!("counts of 64 bits leave no room")
             };
             assert!(try_new::<COUNTS>(period, largest).is_ok());
@@ -125,7 +126,7 @@ mod tests {
         let largest = (1 << 31) - 1;
         assert!(try_new::<2>(twenty_years, largest).is_ok());
         let error = try_new::<2>(twenty_years, largest + 1).unwrap_err();
-        assert_eq!(error, QuotaError::LimitTooLarge { largest });
+        assert_eq!(error, BuildError::LimitTooLarge { largest });
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! [`Gcra`]: token bucket and leaky bucket in one word.
 
-use super::{Algorithm, Bucket, sealed};
+use super::{Algorithm, sealed};
 use crate::decision::Denied;
 use crate::nanos::Nanos;
 use crate::quota::Quota;
@@ -28,6 +28,34 @@ pub struct Gcra {
     timeline: Timeline,
     /// The burst, in units.
     burst: u64,
+}
+
+/// Positions that follow one another: tokens that belong to somebody, or to nobody for the time being.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    /// The first position.
+    pub(crate) start: u64,
+    /// How many, in units.
+    pub(crate) len: u64,
+}
+
+impl Stretch {
+    /// The position after the last.
+    pub(crate) const fn end(self) -> u64 {
+        // A torn reading of a slot may be any two numbers.
+        self.start.saturating_add(self.len)
+    }
+}
+
+/// Whether tokens that somebody wants can be taken from a [`Stretch`] that is nobody's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fit {
+    /// From this position on.
+    At(u64),
+    /// Only later than the last instant that would do; the hint counts from that.
+    Later(Hint),
+    /// The stretch is too short, or what is left of it.
+    Never,
 }
 
 impl Gcra {
@@ -93,6 +121,86 @@ impl Gcra {
         self.timeline.hint(position, now)
     }
 
+    /// The word after `n` tokens were reserved at `now`, to be spent by `last`, which is not before `now`: the step of
+    /// [`Algorithm::acquire`] with a later instant's cap. The tokens are those just below the new word.
+    ///
+    /// A refusal is a [`Denied::TryAfter`] whose hint counts from `last`: its `due()` is when the tokens would have been
+    /// due, and after its `retry_after()` the same call, as patient as before, is admitted.
+    #[inline]
+    pub(crate) fn reserve(&self, word: u64, n: u64, now: Nanos, last: Nanos) -> Result<u64, Denied> {
+        let (cost, slack) = self.price(n)?;
+        if cost == 0 {
+            return Ok(word);
+        }
+        // At most E(last) + burst, which the timeline keeps within 64 bits.
+        if word <= self.timeline.position(last) + slack {
+            Ok(word.max(self.timeline.position(now)) + cost)
+        } else {
+            Err(Denied::TryAfter(self.timeline.hint(word - slack, last)))
+        }
+    }
+
+    /// Where in `stretch`, which is nobody's, `n` tokens may be spent: at `now` if they can, else as soon after it as they
+    /// are due, if that is by `last`. The first position of them; none for a cost of nothing.
+    pub(crate) fn fit(&self, stretch: Stretch, n: u64, now: Nanos, last: Nanos) -> Fit {
+        let Ok((cost @ 1.., slack)) = self.price(n) else { return Fit::Never };
+        let start = self.start_in(stretch, now);
+        if start.saturating_add(cost) > stretch.end() {
+            Fit::Never
+        } else if start <= self.timeline.position(last) + slack {
+            Fit::At(start)
+        } else {
+            Fit::Later(self.timeline.hint(start - slack, last))
+        }
+    }
+
+    /// The first position of `stretch` that may be spent at `now` or later; it may lie beyond the end.
+    ///
+    /// What lies below `E(now)` has dropped out of the bucket: unless that happened in the nanosecond that ends at `now`,
+    /// for the instants of tokens are fractions. The whole burst is due at one instant alone, and if that would not do, no
+    /// whole nanosecond would.
+    fn start_in(&self, stretch: Stretch, now: Nanos) -> u64 {
+        let position = self.timeline.position(now);
+        // Where the position is above the start, it is above 0, and so is the instant.
+        if stretch.start >= position || stretch.start > self.timeline.position(Nanos(now.0 - 1)) {
+            stretch.start
+        } else {
+            position
+        }
+    }
+
+    /// Whether nothing in `stretch` can be spent at `now` or later. That is so of no length at all.
+    pub(crate) fn is_expired(&self, stretch: Stretch, now: Nanos) -> bool {
+        self.start_in(stretch, now) >= stretch.end()
+    }
+
+    /// Whole tokens of `stretch` that one call can take at `now`.
+    pub(crate) fn available_in(&self, stretch: Stretch, now: Nanos) -> u64 {
+        let end = stretch.end().min(self.timeline.position(now) + self.burst);
+        self.timeline.tokens_in(end.saturating_sub(self.start_in(stretch, now)))
+    }
+
+    /// Whole tokens of `stretch` that can be spent at `now` or later.
+    pub(crate) fn left_in(&self, stretch: Stretch, now: Nanos) -> u64 {
+        self.timeline.tokens_in(stretch.end().saturating_sub(self.start_in(stretch, now)))
+    }
+
+    /// The first instant, `now` or later, at which what lies below the position `end` may be spent.
+    pub(crate) fn due(&self, end: u64, now: Nanos) -> Nanos {
+        match end.checked_sub(self.burst) {
+            Some(position) if position > self.timeline.position(now) => self.timeline.instant(position),
+            _ => now,
+        }
+    }
+
+    /// What `n` tokens cost, in units, and how much of the burst that leaves.
+    #[inline]
+    pub(crate) fn price(&self, n: u64) -> Result<(u64, u64), Denied> {
+        let Some(cost) = self.timeline.cost(n) else { return Err(self.exceeds(n)) };
+        let Some(slack) = self.burst.checked_sub(cost) else { return Err(self.exceeds(n)) };
+        Ok((cost, slack))
+    }
+
     #[cold]
     const fn exceeds(&self, n: u64) -> Denied {
         Denied::ExceedsBurst { cost: n, max_cost: self.timeline.tokens_in(self.burst) }
@@ -102,8 +210,11 @@ impl Gcra {
 impl sealed::Sealed for Gcra {}
 
 impl Algorithm for Gcra {
+    const NAME: &'static str = "TokenBucket";
+
     #[inline]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
+        // `price` written out: through its pair of numbers a call takes six instructions more.
         let Some(cost) = self.timeline.cost(n) else { return Err(self.exceeds(n)) };
         let Some(slack) = self.burst.checked_sub(cost) else { return Err(self.exceeds(n)) };
         if cost == 0 {
@@ -149,13 +260,6 @@ impl Algorithm for Gcra {
     #[inline]
     fn max_cost(&self) -> u64 {
         self.timeline.tokens_in(self.burst)
-    }
-}
-
-impl Bucket for Gcra {
-    fn holding(&self, tokens: u64, now: Nanos) -> u64 {
-        let held = self.timeline.cost(tokens).unwrap_or(self.burst).min(self.burst);
-        self.timeline.position(now) + (self.burst - held)
     }
 }
 

@@ -1,10 +1,11 @@
 //! [`Packed`]: a token bucket with tokens and time in separate fields of the word.
 
 use super::fields::Fields;
-use super::{Algorithm, Bucket, sealed};
+use super::{Algorithm, sealed};
+use crate::build_error::BuildError;
 use crate::decision::Denied;
 use crate::nanos::Nanos;
-use crate::quota::{Quota, QuotaError};
+use crate::quota::Quota;
 use core::time::Duration;
 
 /// The token bucket of the textbooks, packed: tokens left, and when they were last topped up.
@@ -23,7 +24,7 @@ use core::time::Duration;
 /// clamped on a whole token.
 ///
 /// What the encoding costs is room. The stamp must not wrap for 30 years, so `rate * burst` can be about 1.9e10 at most
-/// (rate in tokens per second); more is a [`LimitTooLarge`](QuotaError::LimitTooLarge) error. It is here to compare
+/// (rate in tokens per second); more is a [`LimitTooLarge`](BuildError::LimitTooLarge) error. It is here to compare
 /// encodings; [`Gcra`](super::Gcra) has no such limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packed(Fields<1>);
@@ -33,8 +34,8 @@ impl Packed {
     ///
     /// # Errors
     ///
-    /// [`QuotaError::LimitTooLarge`] if burst and stamp do not fit in a word together for 30 years.
-    pub const fn try_new(quota: Quota) -> Result<Self, QuotaError> {
+    /// [`BuildError::LimitTooLarge`] if burst and stamp do not fit in a word together for 30 years.
+    pub const fn try_new(quota: Quota) -> Result<Self, BuildError> {
         match Fields::try_new(quota, quota.tokens(), quota.burst()) {
             Ok(fields) => Ok(Self(fields)),
             Err(error) => Err(error),
@@ -42,7 +43,7 @@ impl Packed {
     }
 
     /// Full at the clock's origin, and so ever after.
-    pub(crate) const fn fresh(&self) -> u64 {
+    pub const fn fresh(&self) -> u64 {
         if self.0.timeline.is_free() { 0 } else { self.0.limit() }
     }
 
@@ -72,6 +73,12 @@ struct View {
 impl sealed::Sealed for Packed {}
 
 impl Algorithm for Packed {
+    const NAME: &'static str = "PackedTokenBucket";
+
+    fn fresh(&self) -> u64 {
+        Self::fresh(self)
+    }
+
     #[inline]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
         if n == 0 || self.0.timeline.is_free() {
@@ -121,15 +128,6 @@ impl Algorithm for Packed {
     #[inline]
     fn max_cost(&self) -> u64 {
         self.0.limit()
-    }
-}
-
-impl Bucket for Packed {
-    fn holding(&self, tokens: u64, now: Nanos) -> u64 {
-        if self.0.timeline.is_free() {
-            return 0;
-        }
-        self.0.join(self.0.position(now), tokens.min(self.0.limit()))
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::fields::Fields;
 use super::{Algorithm, sealed};
+use crate::build_error::BuildError;
 use crate::decision::Denied;
 use crate::nanos::Nanos;
-use crate::quota::{Quota, QuotaError};
+use crate::quota::Quota;
 use crate::timeline::{Hint, mul_div_ceil};
 use core::time::Duration;
 
@@ -24,7 +25,7 @@ use core::time::Duration;
 /// of one period; the error is largest where arrivals crowd together at one end of a window.
 ///
 /// The index must not overflow for 30 years; a limit that leaves it too few bits is a
-/// [`LimitTooLarge`](QuotaError::LimitTooLarge) error, which names the largest.
+/// [`LimitTooLarge`](BuildError::LimitTooLarge) error, which names the largest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlidingCounter(Fields<2>);
 
@@ -43,8 +44,8 @@ impl SlidingCounter {
     ///
     /// # Errors
     ///
-    /// [`QuotaError::LimitTooLarge`] if index and counts do not fit in a word together for 30 years.
-    pub const fn try_new(quota: Quota) -> Result<Self, QuotaError> {
+    /// [`BuildError::LimitTooLarge`] if index and counts do not fit in a word together for 30 years.
+    pub const fn try_new(quota: Quota) -> Result<Self, BuildError> {
         match Fields::try_new(quota, 1, quota.tokens()) {
             Ok(fields) => Ok(Self(fields)),
             Err(error) => Err(error),
@@ -95,6 +96,8 @@ impl SlidingCounter {
 impl sealed::Sealed for SlidingCounter {}
 
 impl Algorithm for SlidingCounter {
+    const NAME: &'static str = "SlidingWindowCounter";
+
     #[inline]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
         if n == 0 || self.0.timeline.is_free() {

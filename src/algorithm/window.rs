@@ -1,10 +1,11 @@
 //! [`Window`]: a fixed window counter, which is also the interval bucket.
 
 use super::fields::Fields;
-use super::{Algorithm, Bucket, sealed};
+use super::{Algorithm, sealed};
+use crate::build_error::BuildError;
 use crate::decision::Denied;
 use crate::nanos::Nanos;
-use crate::quota::{Quota, QuotaError};
+use crate::quota::Quota;
 use crate::timeline::Hint;
 use core::time::Duration;
 
@@ -23,7 +24,7 @@ use core::time::Duration;
 /// `limit * (1 + ceil(T / period))` in a span of length `T`: twice the limit can pass around a boundary.
 ///
 /// The index must not overflow for 30 years; a limit that leaves it too few bits is a
-/// [`LimitTooLarge`](QuotaError::LimitTooLarge) error, which names the largest.
+/// [`LimitTooLarge`](BuildError::LimitTooLarge) error, which names the largest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window(Fields<1>);
 
@@ -32,8 +33,8 @@ impl Window {
     ///
     /// # Errors
     ///
-    /// [`QuotaError::LimitTooLarge`] if index and count do not fit in a word together for 30 years.
-    pub const fn try_new(quota: Quota) -> Result<Self, QuotaError> {
+    /// [`BuildError::LimitTooLarge`] if index and count do not fit in a word together for 30 years.
+    pub const fn try_new(quota: Quota) -> Result<Self, BuildError> {
         match Fields::try_new(quota, 1, quota.tokens()) {
             Ok(fields) => Ok(Self(fields)),
             Err(error) => Err(error),
@@ -61,6 +62,8 @@ impl Window {
 impl sealed::Sealed for Window {}
 
 impl Algorithm for Window {
+    const NAME: &'static str = "FixedWindow";
+
     #[inline]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
         if n == 0 || self.0.timeline.is_free() {
@@ -103,14 +106,5 @@ impl Algorithm for Window {
     #[inline]
     fn max_cost(&self) -> u64 {
         self.0.limit()
-    }
-}
-
-impl Bucket for Window {
-    fn holding(&self, tokens: u64, now: Nanos) -> u64 {
-        if self.0.timeline.is_free() {
-            return Self::FRESH;
-        }
-        self.0.join(self.0.position(now), self.0.limit().saturating_sub(tokens))
     }
 }

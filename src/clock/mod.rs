@@ -1,24 +1,42 @@
-//! Clocks: where a limiter's instants come from.
+//! Clocks: where a limiter's instants come from, and what wakes a task at one.
 
+#[cfg(feature = "async-io")]
+mod async_io;
 #[cfg(all(feature = "std", not(all(loom, feature = "loom"))))] // its instant is a static, which loom has not
 mod coarse;
+#[cfg(feature = "std")]
+mod default;
 mod manual;
 mod monotone;
 #[cfg(feature = "std")]
 mod monotonic;
 #[cfg(feature = "quanta")]
 mod quanta;
+#[cfg(feature = "async")]
+mod timer;
+#[cfg(feature = "tokio")]
+mod tokio;
 #[cfg(feature = "std")]
 mod wall;
 
+#[cfg(feature = "async-io")]
+pub use self::async_io::AsyncIoClock;
 #[cfg(feature = "quanta")]
 pub use self::quanta::QuantaClock;
+#[cfg(feature = "tokio")]
+pub use self::tokio::TokioClock;
 #[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]
 pub use coarse::CoarseClock;
+#[cfg(feature = "std")]
+pub use default::DefaultClock;
+#[cfg(all(feature = "async", feature = "std", not(all(loom, feature = "loom"))))]
+pub use manual::Alarm;
 pub use manual::ManualClock;
 pub use monotone::Monotone;
 #[cfg(feature = "std")]
 pub use monotonic::MonotonicClock;
+#[cfg(feature = "async")]
+pub use timer::Timer;
 #[cfg(feature = "std")]
 pub use wall::WallClock;
 
@@ -32,6 +50,8 @@ use crate::nanos::Nanos;
 ///
 /// The origin may be any instant less than about 90 years ago: limiters tell instants apart up to 146 years from the
 /// origin (73 years for rates above 4e9 tokens per second; packed words at least 30), and read later ones as that.
+///
+/// Anybody may implement it; later methods will have defaults.
 ///
 /// # Examples
 ///
@@ -63,23 +83,16 @@ impl<C: Clock + ?Sized> Clock for &C {
     }
 }
 
-impl<C: Clock + ?Sized> Clock for alloc::sync::Arc<C> {
+impl<C: Clock + ?Sized> Clock for alloc::boxed::Box<C> {
     #[inline]
     fn now(&self) -> Nanos {
         (**self).now()
     }
 }
 
-/// The clock of a limiter that names none: [`QuantaClock`] with the feature `quanta`, else [`MonotonicClock`].
-#[cfg(feature = "quanta")]
-pub type DefaultClock = QuantaClock;
-
-/// The clock of a limiter that names none: `QuantaClock` with the feature `quanta`, else [`MonotonicClock`].
-#[cfg(all(feature = "std", not(feature = "quanta")))]
-pub type DefaultClock = MonotonicClock;
-
-/// The default clock has no state: it can be written in a constant.
-#[cfg(feature = "quanta")]
-pub(crate) const DEFAULT_CLOCK: DefaultClock = QuantaClock;
-#[cfg(all(feature = "std", not(feature = "quanta")))]
-pub(crate) const DEFAULT_CLOCK: DefaultClock = MonotonicClock;
+impl<C: Clock + ?Sized> Clock for alloc::sync::Arc<C> {
+    #[inline]
+    fn now(&self) -> Nanos {
+        (**self).now()
+    }
+}

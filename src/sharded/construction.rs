@@ -2,18 +2,21 @@
 
 use super::central::Central;
 use super::token_bucket::ShardedTokenBucket;
+use crate::build_error::BuildError;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
-use crate::clock::{DEFAULT_CLOCK, DefaultClock};
+use crate::clock::DefaultClock;
 use crate::lease::{Layout, Slot, default_shards};
-use crate::quota::{Quota, QuotaError};
+use crate::nanos::Nanos;
+use crate::quota::Quota;
+use alloc::boxed::Box;
 use crossbeam_utils::CachePadded;
 
 #[cfg(feature = "std")]
 impl ShardedTokenBucket<DefaultClock> {
     /// A bucket on the default clock, with shards for this machine. It starts full. No reading of the clock is taken.
     pub fn new(quota: Quota) -> Self {
-        Self::with_clock(quota, DEFAULT_CLOCK)
+        Self::with_clock(quota, DefaultClock)
     }
 
     /// A bucket on the default clock with about `shards` shards: a power of two, fewer if the burst does not stretch to
@@ -34,7 +37,7 @@ impl ShardedTokenBucket<DefaultClock> {
     /// assert_eq!(bucket.shards(), 4); // for an eighth of the burst is only 125 tokens
     /// ```
     pub fn with_shards(quota: Quota, shards: usize) -> Self {
-        Self::with_shards_and_clock(quota, shards, DEFAULT_CLOCK)
+        Self::with_shards_and_clock(quota, shards, DefaultClock)
     }
 
     /// As [`new`](Self::new). Every quota fits: there is no error; it is here because every limiter has it.
@@ -42,7 +45,7 @@ impl ShardedTokenBucket<DefaultClock> {
     /// # Errors
     ///
     /// None.
-    pub fn try_new(quota: Quota) -> Result<Self, QuotaError> {
+    pub fn try_new(quota: Quota) -> Result<Self, BuildError> {
         Ok(Self::new(quota))
     }
 
@@ -50,9 +53,9 @@ impl ShardedTokenBucket<DefaultClock> {
     ///
     /// # Errors
     ///
-    /// [`QuotaError::ZeroShards`] if `shards` is 0.
-    pub fn try_with_shards(quota: Quota, shards: usize) -> Result<Self, QuotaError> {
-        Self::try_with_shards_and_clock(quota, shards, DEFAULT_CLOCK)
+    /// [`BuildError::ZeroShards`] if `shards` is 0.
+    pub fn try_with_shards(quota: Quota, shards: usize) -> Result<Self, BuildError> {
+        Self::try_with_shards_and_clock(quota, shards, DefaultClock)
     }
 }
 
@@ -67,7 +70,7 @@ impl<C> ShardedTokenBucket<C> {
     /// # Errors
     ///
     /// None.
-    pub fn try_with_clock(quota: Quota, clock: C) -> Result<Self, QuotaError> {
+    pub fn try_with_clock(quota: Quota, clock: C) -> Result<Self, BuildError> {
         Ok(Self::with_clock(quota, clock))
     }
 
@@ -84,10 +87,10 @@ impl<C> ShardedTokenBucket<C> {
     ///
     /// # Errors
     ///
-    /// [`QuotaError::ZeroShards`] if `shards` is 0.
-    pub fn try_with_shards_and_clock(quota: Quota, shards: usize, clock: C) -> Result<Self, QuotaError> {
+    /// [`BuildError::ZeroShards`] if `shards` is 0.
+    pub fn try_with_shards_and_clock(quota: Quota, shards: usize, clock: C) -> Result<Self, BuildError> {
         if shards == 0 {
-            return Err(QuotaError::ZeroShards);
+            return Err(BuildError::ZeroShards);
         }
         let shards = if cfg!(feature = "std") { shards } else { 1 };
         Ok(Self::assemble(quota, Layout::new(quota, shards), clock))
@@ -102,9 +105,41 @@ impl<C> ShardedTokenBucket<C> {
     }
 
     fn assemble(quota: Quota, layout: Layout, clock: C) -> Self {
-        let slots = (0..layout.shards + layout.handles).map(|_| CachePadded::new(Slot::new())).collect();
+        let slots = empty_slots(layout.shards + layout.handles);
         let central = Quota::from_valid(quota.tokens(), quota.period_nanos(), layout.central(quota.burst()));
         Self { slots, mask: layout.shards - 1, batch: layout.batch, quota, clock, central: Central::new(central) }
+    }
+}
+
+fn empty_slots(count: usize) -> Box<[CachePadded<Slot>]> {
+    (0..count).map(|_| CachePadded::new(Slot::new())).collect()
+}
+
+impl<C> ShardedTokenBucket<C> {
+    /// As [`with_initial`](Self::with_initial), as of `now`. No clock is read.
+    ///
+    /// # Panics
+    ///
+    /// If `tokens` is above [`max_cost`](Self::max_cost); see [`try_with_initial_at`](Self::try_with_initial_at).
+    #[must_use]
+    pub fn with_initial_at(self, tokens: u64, now: Nanos) -> Self {
+        self.try_with_initial_at(tokens, now).unwrap_or_else(|error| error.panic())
+    }
+
+    /// As [`try_with_initial`](Self::try_with_initial), as of `now`. No clock is read.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::InitialTooLarge`] if `tokens` is above [`max_cost`](Self::max_cost).
+    pub fn try_with_initial_at(self, tokens: u64, now: Nanos) -> Result<Self, BuildError> {
+        let largest = self.max_cost();
+        if tokens > largest {
+            return Err(BuildError::InitialTooLarge { largest });
+        }
+        let central = self.central.holding(tokens, now);
+        // Nobody else has the bucket. Credits from before would come on top of what was asked for.
+        let slots = empty_slots(self.slots.len());
+        Ok(Self { slots, central, ..self })
     }
 }
 
@@ -132,13 +167,9 @@ impl<C: Clock> ShardedTokenBucket<C> {
     ///
     /// # Errors
     ///
-    /// [`QuotaError::InitialTooLarge`] if `tokens` is above [`max_cost`](Self::max_cost).
-    pub fn try_with_initial(self, tokens: u64) -> Result<Self, QuotaError> {
-        let largest = self.max_cost();
-        if tokens > largest {
-            return Err(QuotaError::InitialTooLarge { largest });
-        }
-        let central = self.central.holding(tokens, self.clock.now());
-        Ok(Self { central, ..self })
+    /// [`BuildError::InitialTooLarge`] if `tokens` is above [`max_cost`](Self::max_cost).
+    pub fn try_with_initial(self, tokens: u64) -> Result<Self, BuildError> {
+        let now = self.clock.now();
+        self.try_with_initial_at(tokens, now)
     }
 }

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use std::thread;
-use tollgate::{Denied, ManualClock, Nanos, Quota, QuotaError};
+use tollgate::{BuildError, Denied, ManualClock, Nanos, Quota, QuotaError};
 use tollgate_testing::subject::{Kind, Pair};
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -88,13 +88,13 @@ fn where_the_word_has_no_room_the_error_names_the_largest_that_fits() {
                 other => panic!("{other:?}"),
             };
             let error = kind.limiter(with_limit(most).unwrap(), &clock).err().expect("no room");
-            let QuotaError::LimitTooLarge { largest } = error else { panic!("{kind:?} {period:?} {error}") };
+            let BuildError::LimitTooLarge { largest } = error else { panic!("{kind:?} {period:?} {error}") };
             assert!(error.to_string().contains(&largest.to_string()));
             let mut pair = Pair::new(kind, with_limit(largest).unwrap()).unwrap();
             assert!(pair.acquire(largest).is_ok(), "{kind:?} {period:?}");
             assert!(pair.acquire(1).is_err(), "{kind:?} {period:?}");
             let above = kind.limiter(with_limit(largest + 1).unwrap(), &clock).err();
-            assert_eq!(above, Some(QuotaError::LimitTooLarge { largest }), "{kind:?} {period:?}");
+            assert_eq!(above, Some(BuildError::LimitTooLarge { largest }), "{kind:?} {period:?}");
         }
     }
 }

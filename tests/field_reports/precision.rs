@@ -17,7 +17,7 @@ fn quota(tokens: u64, nanos: u64, burst: u64) -> Quota {
 fn buckets(quota: Quota) -> impl Iterator<Item = Pair> {
     Kind::BUCKETS.into_iter().map(move |kind| match Pair::new(kind, quota) {
         Ok(pair) => pair,
-        Err(tollgate::QuotaError::LimitTooLarge { largest }) => Pair::new(kind, quota.with_burst(largest)).unwrap(),
+        Err(tollgate::BuildError::LimitTooLarge { largest }) => Pair::new(kind, quota.with_burst(largest)).unwrap(),
         Err(error) => panic!("{error}"),
     })
 }

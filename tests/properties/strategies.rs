@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use proptest::prelude::*;
-use tollgate::{Nanos, Quota, QuotaError};
+use tollgate::{BuildError, Nanos, Quota, QuotaError};
 use tollgate_testing::subject::{Kind, Pair};
 
 /// A number of at most `bits` bits, all lengths alike, never 0.
@@ -43,13 +43,13 @@ pub(crate) fn fitted(kind: Kind, quota: Quota) -> Pair {
     let (tokens, period) = (quota.tokens(), quota.period());
     let smaller = match Pair::new(kind, quota) {
         Ok(pair) => return pair,
-        Err(QuotaError::LogTooLong { .. }) => Quota::try_new(tokens % 3_000 + 1, period, 1),
-        Err(QuotaError::PeriodTooLong { longest }) => Quota::try_new(tokens, longest, 1),
-        Err(QuotaError::LimitTooLarge { largest: 0 }) => Quota::try_new(1, period, quota.burst()),
-        Err(QuotaError::LimitTooLarge { largest }) if kind == Kind::PackedTokenBucket => {
+        Err(BuildError::LogTooLong { .. }) => Quota::try_new(tokens % 3_000 + 1, period, 1),
+        Err(BuildError::PeriodTooLong { longest }) => Quota::try_new(tokens, longest, 1),
+        Err(BuildError::LimitTooLarge { largest: 0 }) => Quota::try_new(1, period, quota.burst()),
+        Err(BuildError::LimitTooLarge { largest }) if kind == Kind::PackedTokenBucket => {
             Quota::try_new(tokens, period, largest)
         }
-        Err(QuotaError::LimitTooLarge { largest }) => Quota::try_new(largest, period, 1),
+        Err(BuildError::LimitTooLarge { largest }) => Quota::try_new(largest, period, 1),
         Err(other) => panic!("{other}"),
     };
     fitted(kind, smaller.expect("what is smaller than a quota is a quota"))

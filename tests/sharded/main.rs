@@ -32,6 +32,12 @@ fn fill_two_slots(bucket: &Bucket) {
     assert!(bucket.handle().try_acquire().is_ok());
 }
 
+/// As [`fill_two_slots`], with what there is.
+fn fill_two_slots_if_possible(bucket: &Bucket) {
+    let _ = bucket.try_acquire();
+    let _ = bucket.handle().try_acquire();
+}
+
 #[test]
 fn a_fresh_bucket_has_all_but_what_is_kept_back_for_credits() {
     let clock = ManualClock::new();
@@ -147,6 +153,62 @@ fn credits_in_other_slots_are_found() {
 }
 
 #[test]
+fn a_call_on_a_reading_does_not_look_for_credits() {
+    let clock = ManualClock::new();
+    let bucket = bucket(&clock);
+    fill_two_slots(&bucket);
+    let centre = MOST - 2 - 2 * BATCH;
+    assert_eq!(bucket.available_at(Nanos::ZERO), centre);
+    assert_eq!(bucket.try_acquire_n_at(centre, Nanos::ZERO), Ok(()));
+    // Each slot has these, and the hint is about the centre.
+    let denied = bucket.try_acquire_n_at(BATCH, Nanos::ZERO).unwrap_err();
+    assert_eq!(denied.retry_after(), Some(Duration::from_millis(BATCH)));
+    assert_eq!(bucket.try_acquire_n(BATCH), Ok(()));
+}
+
+#[test]
+fn what_remains_can_be_spent_now_one_token_at_a_time() {
+    let clock = ManualClock::new();
+    let mut random = fastrand::Rng::with_seed(3);
+    let bucket = bucket(&clock);
+    for _ in 0..200 {
+        clock.advance(Duration::from_millis(random.u64(..1_200)));
+        for _ in 0..random.u64(..60) {
+            let _ = bucket.try_acquire_n(random.u64(1..30));
+        }
+        fill_two_slots_if_possible(&bucket);
+        // The status stops at the limit; `available` tells all.
+        let (available, remaining) = (bucket.available(), bucket.status().remaining);
+        assert_eq!(remaining, available.min(MOST));
+        assert_eq!((drain(&bucket), bucket.status().remaining), (available, 0));
+    }
+}
+
+#[test]
+fn the_coarsest_scale_is_a_unit_early_only_where_the_bucket_is_not_divided() {
+    // 4.5 per nanosecond: a unit is a whole token. In one nanosecond the bound is the burst and 4.5.
+    let rate = |burst| Quota::per(9, Duration::from_nanos(2)).with_burst(burst);
+    let admitted = |burst| {
+        let clock = ManualClock::starting_at(Nanos(1));
+        let bucket = Bucket::with_shards_and_clock(rate(burst), 1, clock.clone());
+        let first = bucket.try_acquire_up_to(u64::MAX);
+        clock.set(Nanos(2));
+        first + bucket.try_acquire_up_to(u64::MAX)
+    };
+    assert_eq!(admitted(5), 5 + 4 + 1); // as a token bucket
+    assert_eq!(admitted(136), 136 - 17 + 4 + 1);
+    // Even with every slot full: the reserve is one token more than slots have room for.
+    let clock = ManualClock::starting_at(Nanos(1));
+    let bucket = Bucket::with_shards_and_clock(rate(136), 1, clock.clone());
+    fill_two_slots(&bucket);
+    clock.set(Nanos(1_001));
+    let first = bucket.try_acquire_up_to(u64::MAX);
+    clock.set(Nanos(1_002));
+    let second = bucket.try_acquire_up_to(u64::MAX);
+    assert_eq!((first, second), (136 - 1, 5)); // together 140; the bound is 140.5
+}
+
+#[test]
 fn pieces_are_gathered_only_for_a_partial_take() {
     let clock = ManualClock::new();
     let bucket = bucket(&clock);
@@ -197,23 +259,23 @@ fn refunds_go_to_the_centre_up_to_what_it_holds() {
 fn the_status_is_that_of_the_centre_with_what_lies_in_shards() {
     let clock = ManualClock::new();
     let bucket = bucket(&clock);
-    let full = Status { limit: MOST, remaining: MOST, retry_after: Some(Duration::ZERO), reset_after: Duration::ZERO };
+    let full = Status::new(MOST, MOST, Some(Duration::ZERO), Duration::ZERO);
     assert_eq!(bucket.status(), full);
     assert!(bucket.try_acquire().is_ok());
     let reset_after = Duration::from_millis(1 + BATCH);
-    assert_eq!(bucket.status(), Status { remaining: MOST - 1, reset_after, ..full });
+    assert_eq!(bucket.status(), Status::new(MOST, MOST - 1, full.retry_after, reset_after));
     clock.advance(reset_after);
     assert_eq!((bucket.status(), bucket.available()), (full, MOST + BATCH)); // no more than the limit
     let handle = bucket.handle();
     drain(&bucket);
     let reset_after = Duration::from_millis(MOST);
-    let drained = Status { remaining: 0, retry_after: Some(Duration::from_millis(1)), reset_after, ..full };
+    let drained = Status::new(MOST, 0, Some(Duration::from_millis(1)), reset_after);
     assert_eq!((bucket.status(), handle.status()), (drained, drained));
     clock.advance(Duration::from_millis(2 * BATCH + 1));
     assert!(handle.try_acquire().is_ok());
     drain(&bucket);
     assert_eq!(bucket.status(), drained);
-    assert_eq!(handle.status(), Status { remaining: BATCH, retry_after: Some(Duration::ZERO), ..drained });
+    assert_eq!(handle.status(), Status::new(MOST, BATCH, Some(Duration::ZERO), drained.reset_after));
 }
 
 #[test]

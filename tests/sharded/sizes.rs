@@ -2,7 +2,7 @@
 
 use crate::{Bucket, MOST, QUOTA, bucket, drain};
 use core::time::Duration;
-use tollgate::{Denied, ManualClock, Nanos, Quota, QuotaError, ShardedTokenBucket, TokenBucket};
+use tollgate::{BuildError, Denied, ManualClock, Nanos, Quota, ShardedTokenBucket, TokenBucket};
 
 #[test]
 fn buckets_start_with_what_they_are_told_to() {
@@ -15,8 +15,36 @@ fn buckets_start_with_what_they_are_told_to() {
     }
     for tokens in [MOST + 1, QUOTA.burst(), u64::MAX] {
         let refused = bucket(&clock).try_with_initial(tokens).unwrap_err();
-        assert_eq!(refused, QuotaError::InitialTooLarge { largest: MOST });
+        assert_eq!(refused, BuildError::InitialTooLarge { largest: MOST });
     }
+}
+
+#[test]
+fn credits_from_before_are_no_part_of_the_initial_tokens() {
+    // One shard and one slot for handles, of eight credits each.
+    let quota = Quota::per_hour(136);
+    let clock = ManualClock::new();
+    let used = || {
+        let bucket = Bucket::with_shards_and_clock(quota, 1, clock.clone());
+        assert!(bucket.try_acquire().is_ok());
+        let handle = bucket.handle();
+        assert!(handle.try_acquire().is_ok());
+        drop(handle);
+        bucket
+    };
+    for tokens in [0, 1, 100] {
+        let bucket = used().with_initial(tokens);
+        assert_eq!((bucket.available(), drain(&bucket)), (tokens, tokens));
+        let bucket = used().with_initial_at(tokens, Nanos::ZERO);
+        assert_eq!((bucket.available(), drain(&bucket)), (tokens, tokens));
+    }
+    // The place of a handle that was leaked is free again.
+    let bucket = used();
+    core::mem::forget(bucket.handle());
+    let bucket = bucket.with_initial(100);
+    let handle = bucket.handle();
+    assert!(handle.try_acquire().is_ok());
+    assert_eq!(handle.credits(), 8);
 }
 
 #[test]
@@ -34,8 +62,8 @@ fn no_shards_at_all_are_a_panic() {
 #[test]
 fn any_number_of_shards_but_none_will_do() {
     let clock = ManualClock::new();
-    assert_eq!(ShardedTokenBucket::try_with_shards(QUOTA, 0).unwrap_err(), QuotaError::ZeroShards);
-    assert_eq!(Bucket::try_with_shards_and_clock(QUOTA, 0, clock.clone()).unwrap_err(), QuotaError::ZeroShards);
+    assert_eq!(ShardedTokenBucket::try_with_shards(QUOTA, 0).unwrap_err(), BuildError::ZeroShards);
+    assert_eq!(Bucket::try_with_shards_and_clock(QUOTA, 0, clock.clone()).unwrap_err(), BuildError::ZeroShards);
     let large = QUOTA.with_burst(1 << 40);
     for (asked, given) in [(1, 1), (2, 2), (3, 4), (64, 64), (1_000, 1_024), (1_025, 1_024), (usize::MAX, 1_024)] {
         let bucket = Bucket::try_with_shards_and_clock(large, asked, clock.clone()).unwrap();
@@ -85,9 +113,15 @@ fn a_burst_too_small_to_share_makes_a_token_bucket() {
             assert_eq!((handle.credits(), handle.status()), (0, single.status()));
         }
     }
-    // One token more, and there is a shard.
+    // One token more, and there is a shard, and a slot for one handle.
     let shared = Bucket::with_clock(QUOTA.with_burst(136), ManualClock::new());
-    assert_eq!((shared.shards(), shared.max_cost()), (1, 136 - 17));
+    assert_eq!((shared.shards(), shared.handles(), shared.max_cost()), (1, 1, 136 - 17));
+    // A bucket that is not divided has no slot for any handle.
+    let whole = Bucket::with_clock(QUOTA.with_burst(135), ManualClock::new());
+    assert_eq!((whole.shards(), whole.handles(), whole.max_cost()), (1, 0, 135));
+    let handle = whole.handle();
+    assert!(handle.try_acquire().is_ok());
+    assert_eq!((handle.credits(), whole.available()), (0, 134));
 }
 
 #[test]
@@ -113,7 +147,7 @@ fn the_extreme_quotas() {
     assert_eq!((none.try_acquire(), none.available(), none.max_cost()), (never, 0, 0));
     assert_eq!(none.status().retry_after, None);
     let none = Bucket::with_clock(Quota::DENY_ALL, clock.clone());
-    assert_eq!(none.try_with_initial(1).unwrap_err(), QuotaError::InitialTooLarge { largest: 0 });
+    assert_eq!(none.try_with_initial(1).unwrap_err(), BuildError::InitialTooLarge { largest: 0 });
 
     // The largest burst there is: sums of what lies about stay below it.
     let quota = Quota::per_second(1).with_burst(u64::MAX >> 4);

@@ -5,6 +5,9 @@
 
 mod memory;
 mod protocol;
+#[allow(dead_code, unreachable_pub)] // some of its steps are for the library
+#[path = "../../src/lease/word.rs"]
+mod word;
 mod world;
 
 use std::collections::HashSet;
@@ -87,6 +90,13 @@ fn three_want_the_last_credit() {
     let world = Scenario { threads, central: 1, credits: 1, ..WORLD };
     check("last credit", world, 0, &[(Undo, OverAdmission), (WholeBurst, OverAdmission)]);
     check("last credit, with refills", Scenario { central: 2, ..world }, 0, &[(PaidBack, TokensLostOrMade)]);
+}
+
+/// What idle periods do not give back, since nobody can tell when the last credits were spent.
+#[test]
+fn that_slots_are_empty_now_is_no_reason_to_draw_more() {
+    let threads = &[(0, &[Spend(1)][..]), (0, &[AcquireAt(4), AcquireAt(1)])];
+    check("empty slots", Scenario { threads, credits: 1, ..WORLD }, 0, &[(WholeBurstWhenEmpty, OverAdmission)]);
 }
 
 #[test]

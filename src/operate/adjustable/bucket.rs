@@ -4,9 +4,10 @@ use super::banks::Banks;
 use super::carry_over::{AdjustError, CarryOver};
 use super::terms::Terms;
 use crate::algorithm::Algorithm;
+use crate::build_error::BuildError;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
-use crate::clock::{DEFAULT_CLOCK, DefaultClock};
+use crate::clock::DefaultClock;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
@@ -65,7 +66,7 @@ impl AdjustableTokenBucket<DefaultClock> {
         ///
         /// If positions of 62 bits do not last for the quota; in a `static`, that is a compile error.
         pub const fn new(quota: Quota) -> Self {
-            Self::with_clock(quota, DEFAULT_CLOCK)
+            Self::with_clock(quota, DefaultClock)
         }
     }
 
@@ -75,7 +76,7 @@ impl AdjustableTokenBucket<DefaultClock> {
     ///
     /// [`AdjustError::TooLarge`].
     pub fn try_new(quota: Quota) -> Result<Self, AdjustError> {
-        Self::try_with_clock(quota, DEFAULT_CLOCK)
+        Self::try_with_clock(quota, DefaultClock)
     }
 }
 
@@ -118,6 +119,34 @@ impl<C> AdjustableTokenBucket<C> {
         self.banks.update(|terms, position| Ok((terms.acquire(position, n, now)?, ())))
     }
 
+    /// As [`try_acquire_up_to`](Self::try_acquire_up_to), as of `now`. No clock is read.
+    pub fn try_acquire_up_to_at(&self, n: u64, now: Nanos) -> u64 {
+        let taken = self.banks.update(|terms, position| {
+            let take = terms.available(position, now).min(n);
+            // What is available can be acquired, unless the word's life is over; then nothing is taken.
+            Ok::<_, Infallible>(terms.acquire(position, take, now).map_or((position, 0), |next| (next, take)))
+        });
+        taken.unwrap_or_else(|never| match never {})
+    }
+
+    /// As [`refund`](Self::refund), as of `now`. No clock is read.
+    pub fn refund_at(&self, n: u64, now: Nanos) {
+        let refunded = self.banks.update(|terms, position| Ok::<_, Infallible>((terms.refund(position, n, now), ())));
+        refunded.unwrap_or_else(|never| match never {});
+    }
+
+    /// As [`available`](Self::available), as of `now`. No clock is read.
+    pub fn available_at(&self, now: Nanos) -> u64 {
+        let (terms, position) = self.banks.load();
+        terms.available(position, now)
+    }
+
+    /// As [`status`](Self::status), as of `now`. No clock is read.
+    pub fn status_at(&self, now: Nanos) -> Status {
+        let (terms, position) = self.banks.load();
+        terms.status(position, now)
+    }
+
     /// The quota in force.
     pub fn quota(&self) -> Quota {
         self.banks.load().0.gcra.quota()
@@ -130,7 +159,11 @@ impl<C> AdjustableTokenBucket<C> {
 }
 
 impl<C: Clock> AdjustableTokenBucket<C> {
-    /// The same limiter holding `tokens` instead of starting full, at most the burst. Reads the clock.
+    /// The same limiter holding `tokens` instead of starting full. Reads the clock.
+    ///
+    /// # Panics
+    ///
+    /// If `tokens` is above [`max_cost`](Self::max_cost); see [`try_with_initial`](Self::try_with_initial).
     ///
     /// # Examples
     ///
@@ -142,9 +175,21 @@ impl<C: Clock> AdjustableTokenBucket<C> {
     /// ```
     #[must_use]
     pub fn with_initial(self, tokens: u64) -> Self {
-        let (terms, _) = self.banks.load();
-        let position = terms.holding(tokens, self.clock.now());
-        Self { banks: Banks::new(terms, position), ..self }
+        self.try_with_initial(tokens).unwrap_or_else(|error| error.panic())
+    }
+
+    /// As [`with_initial`](Self::with_initial), but reports.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::InitialTooLarge`] if `tokens` is above [`max_cost`](Self::max_cost).
+    pub fn try_with_initial(self, tokens: u64) -> Result<Self, BuildError> {
+        let largest = self.max_cost();
+        let missing = largest.checked_sub(tokens).ok_or(BuildError::InitialTooLarge { largest })?;
+        let now = self.clock.now();
+        self.refund_at(u64::MAX, now);
+        self.try_acquire_up_to_at(missing, now);
+        Ok(self)
     }
 
     /// Changes the quota, from now on, for every thread. What was spent stays spent.
@@ -193,38 +238,29 @@ impl<C: Clock> AdjustableTokenBucket<C> {
 
     /// Takes as many tokens as there are, up to `n`; returns how many, which may be 0.
     pub fn try_acquire_up_to(&self, n: u64) -> u64 {
-        let now = self.clock.now();
-        let taken = self.banks.update(|terms, position| {
-            let take = terms.available(position, now).min(n);
-            // What is available can be acquired, unless the word's life is over; then nothing is taken.
-            Ok::<_, Infallible>(terms.acquire(position, take, now).map_or((position, 0), |next| (next, take)))
-        });
-        taken.unwrap_or_else(|never| match never {})
+        self.try_acquire_up_to_at(n, self.clock.now())
     }
 
     /// Gives `n` tokens back, for work that was admitted and then not done; never more than the burst is there.
     ///
     /// Only give back what was taken. The bound then holds for what was admitted less what was given back meanwhile.
     pub fn refund(&self, n: u64) {
-        let now = self.clock.now();
-        let refunded = self.banks.update(|terms, position| Ok::<_, Infallible>((terms.refund(position, n, now), ())));
-        refunded.unwrap_or_else(|never| match never {});
+        self.refund_at(n, self.clock.now());
     }
 
     /// Whole tokens that can be taken now. Exact as of one instant; writes nothing.
     pub fn available(&self) -> u64 {
-        let (terms, position) = self.banks.load();
-        terms.available(position, self.clock.now())
+        self.available_at(self.clock.now())
     }
 
     /// Limit, tokens left and waiting times, all as of the same instant and quota. Writes nothing.
     pub fn status(&self) -> Status {
-        let (terms, position) = self.banks.load();
-        terms.status(position, self.clock.now())
+        self.status_at(self.clock.now())
     }
 }
 
 delegate!([C: Clock] AdjustableTokenBucket<C> => Self);
+delegate!(at [C: Clock] AdjustableTokenBucket<C> => Self);
 
 impl<C> fmt::Debug for AdjustableTokenBucket<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

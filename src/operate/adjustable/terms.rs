@@ -1,6 +1,6 @@
 //! [`Terms`]: the constants of one quota, and the pure steps on positions under them.
 
-use crate::algorithm::{Algorithm, Bucket, Gcra};
+use crate::algorithm::{Algorithm, Gcra};
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
@@ -83,11 +83,6 @@ impl Terms {
     /// Everything there is to know at `now`.
     pub(super) fn status(&self, position: u64, now: Nanos) -> Status {
         self.gcra.status(position.wrapping_sub(self.base), self.since_start(now))
-    }
-
-    /// The position of a bucket that holds `tokens` at `now`.
-    pub(super) fn holding(&self, tokens: u64, now: Nanos) -> u64 {
-        self.base + self.gcra.holding(tokens, self.since_start(now))
     }
 
     /// How far the position is ahead of the scale at `now`, in units: the debt.

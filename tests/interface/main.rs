@@ -1,0 +1,8 @@
+//! The public interface, as somebody else's crate meets it.
+
+mod at;
+mod forgive;
+mod initial;
+mod names;
+mod own;
+mod published;
