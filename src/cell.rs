@@ -1,6 +1,8 @@
 //! [`StateCell`]: one atomic word and the one CAS loop around it. Where a state is more than one word, in the sliding
 //! log and the keyed table, each step of the protocol has its own.
 
+use core::convert::Infallible;
+
 use crate::sync::{AtomicU64, Backoff, Ordering, const_unless_loom};
 
 /// A limiter's whole state: one `AtomicU64`, changed by one compare-and-swap loop.
@@ -56,6 +58,13 @@ impl StateCell {
             }
             backoff.spin();
         }
+    }
+
+    /// As [`update`](Self::update), for a step that refuses nothing.
+    #[inline]
+    pub(crate) fn apply<T>(&self, mut step: impl FnMut(u64) -> (u64, T)) -> T {
+        let Ok(output) = self.update(|word| Ok::<_, Infallible>(step(word)));
+        output
     }
 }
 

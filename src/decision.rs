@@ -83,7 +83,8 @@ impl fmt::Display for Denied {
 
 impl core::error::Error for Denied {}
 
-/// A limiter's state at one instant, in the terms of HTTP's rate limit headers. Reading it writes nothing.
+/// A limiter's state at one instant, in the terms of HTTP's rate limit headers. Reading it writes nothing. More fields
+/// may come.
 ///
 /// # Examples
 ///
@@ -99,6 +100,7 @@ impl core::error::Error for Denied {}
 /// assert_eq!(status.reset_after, Duration::from_secs(2)); // four tokens at two per second
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Status {
     /// The most tokens there can be: a bucket's burst, a window's limit.
     pub limit: u64,
@@ -108,6 +110,24 @@ pub struct Status {
     pub retry_after: Option<Duration>,
     /// How long until [`remaining`](Self::remaining) is [`limit`](Self::limit) again, if nothing more is spent.
     pub reset_after: Duration,
+}
+
+impl Status {
+    /// A status with these fields, for a [`RateLimit`](crate::RateLimit) of your own. Fields that are added later will
+    /// have defaults here.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tollgate::Status;
+    ///
+    /// let status = Status::new(10, 6, Some(Duration::ZERO), Duration::from_secs(2));
+    /// assert_eq!(status.remaining, 6);
+    /// ```
+    pub const fn new(limit: u64, remaining: u64, retry_after: Option<Duration>, reset_after: Duration) -> Self {
+        Self { limit, remaining, retry_after, reset_after }
+    }
 }
 
 #[cfg(test)]

@@ -28,7 +28,8 @@
 //!   [`SlidingWindowCounter`]: one word each.
 //! * [`ShardedTokenBucket`] and its [`Handle`]s, for many cores; [`KeyedLimiter`], for many clients; [`SlidingWindowLog`],
 //!   exact in every window.
-//! * [`RateLimit`], the trait that all but the keyed one have in common.
+//! * [`RateLimit`], the trait that all but the keyed one have in common; [`RateLimitAt`], for those that can be told the
+//!   time; [`KeyedRateLimit`], for limits by key.
 //! * [`Denied`] and [`Status`]: what a caller gets back.
 //! * [`Clock`]: where the time comes from. [`ManualClock`] makes tests exact.
 //!
@@ -79,20 +80,24 @@ pub use limiter::{
 };
 pub use nanos::Nanos;
 pub use quota::{ParseQuotaError, Quota, QuotaError};
-pub use rate_limit::RateLimit;
+pub use rate_limit::{KeyedRateLimit, RateLimit, RateLimitAt};
 pub use sharded::{Handle, ShardedTokenBucket};
 pub use timeline::Hint;
 pub use wait::{Line, Place, WaitingTokenBucket};
 pub use window_log::SlidingWindowLog;
 
-/// What model checks need to steer.
-#[cfg(all(loom, feature = "loom"))]
+/// What model checks need to steer, and to see.
+#[cfg(feature = "loom")]
 #[doc(hidden)]
 pub mod loom_support {
+    #[cfg(loom)]
     pub use crate::lease::set_index as set_shard;
+    #[cfg(loom)]
     pub use crate::sync::model::loads_as_rmw;
+    pub use crate::wait::end_of;
 
     /// The lines of a keyed limiter's table where a key of this hash may live.
+    #[cfg(loom)]
     pub fn lines_of_key(hash: u64, lines: u32) -> [usize; 3] {
         crate::keyed::lines_of_key(hash, lines)
     }

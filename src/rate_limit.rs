@@ -1,11 +1,15 @@
-//! [`RateLimit`]: what every limiter but the keyed one can do, as a trait for trait objects.
+//! [`RateLimit`], [`RateLimitAt`] and [`KeyedRateLimit`]: what limiters have in common, as traits for trait objects.
 
 use crate::decision::{Denied, Status};
+use crate::nanos::Nanos;
 use crate::quota::Quota;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
-/// Any limiter but the keyed one, whatever its algorithm and clock. Object-safe.
+/// Any limiter without keys, whatever its algorithm and clock. Object-safe.
+///
+/// Anybody may implement it: build refusals with [`Hint::after`](crate::Hint::after) and a [`Status::new`]. Methods that
+/// are added later will have defaults.
 ///
 /// # Examples
 ///
@@ -18,6 +22,40 @@ use alloc::sync::Arc;
 /// ];
 /// assert!(limiters.iter().all(|limiter| limiter.try_acquire().is_ok()));
 /// ```
+///
+/// A limiter of one's own, in front of another service:
+///
+/// ```
+/// use std::time::Duration;
+/// use tollgate::{Denied, Hint, Quota, RateLimit, Status};
+///
+/// struct Maintenance(Duration);
+///
+/// impl RateLimit for Maintenance {
+///     fn try_acquire_n(&self, _: u64) -> Result<(), Denied> {
+///         Err(Denied::TryAfter(Hint::after(self.0)))
+///     }
+///
+///     fn status(&self) -> Status {
+///         Status::new(0, 0, Some(self.0), self.0)
+///     }
+///
+///     fn quota(&self) -> Quota {
+///         Quota::DENY_ALL
+///     }
+///
+///     fn max_cost(&self) -> u64 {
+///         u64::MAX
+///     }
+/// }
+///
+/// let denied = Maintenance(Duration::from_secs(60)).try_acquire().unwrap_err();
+/// assert_eq!(denied.retry_after(), Some(Duration::from_secs(60)));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a rate limiter",
+    note = "every limiter of this crate is one if its clock is a `Clock`, but for a `KeyedLimiter`, which is a `KeyedRateLimit`"
+)]
 pub trait RateLimit {
     /// Takes `n` tokens, or none. Never blocks.
     ///
@@ -35,6 +73,27 @@ pub trait RateLimit {
         self.try_acquire_n(1)
     }
 
+    /// Takes as many tokens as there are, up to `n`; returns how many, which may be 0.
+    ///
+    /// By default that is what [`available`](Self::available) says, or nothing if another call comes in between.
+    fn try_acquire_up_to(&self, n: u64) -> u64 {
+        let n = n.min(self.available());
+        if self.try_acquire_n(n).is_ok() { n } else { 0 }
+    }
+
+    /// Gives back `n` tokens that were taken and not used.
+    ///
+    /// A limiter that can take nothing back, such as a log, does nothing, which is also the default: the tokens stay
+    /// spent, and its bound holds.
+    fn refund(&self, n: u64) {
+        let _ = n;
+    }
+
+    /// Whole tokens that can be taken now. Writes nothing.
+    fn available(&self) -> u64 {
+        self.status().remaining
+    }
+
     /// Limit, tokens left and waiting times, as of now. Writes nothing.
     fn status(&self) -> Status;
 
@@ -45,10 +104,102 @@ pub trait RateLimit {
     fn max_cost(&self) -> u64;
 }
 
-/// Implements [`RateLimit`] for a limiter by the methods of the same names of another type: of itself, which has them
-/// without the trait too, so that nobody must import it; or of what it points to.
+/// A limiter that can be told the time: for callers that decide on one reading for several limiters, or on recorded
+/// instants. No method reads a clock. Object-safe.
+///
+/// Instants are those of the limiter's own clock, if it has one. Anybody may implement the trait; methods that are added
+/// later will have defaults.
+///
+/// # Examples
+///
+/// ```
+/// use tollgate::{Nanos, Quota, RateLimitAt, SlidingWindowLog, TokenBucket};
+///
+/// /// How many of these arrivals a limiter would have admitted.
+/// fn replay(limiter: &dyn RateLimitAt, arrivals: &[Nanos]) -> usize {
+///     arrivals.iter().filter(|&&at| limiter.try_acquire_n_at(1, at).is_ok()).count()
+/// }
+///
+/// let arrivals = [0, 10, 20, 990, 1_000, 1_010].map(Nanos::from_millis);
+/// assert_eq!(replay(&TokenBucket::new(Quota::per_second(2)), &arrivals), 4);
+/// assert_eq!(replay(&SlidingWindowLog::new(Quota::per_second(2)), &arrivals), 4);
+/// ```
+pub trait RateLimitAt: RateLimit {
+    /// Takes `n` tokens as of `now`, or none.
+    ///
+    /// # Errors
+    ///
+    /// As [`RateLimit::try_acquire_n`].
+    fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied>;
+
+    /// Takes as many tokens as there are at `now`, up to `n`; returns how many, which may be 0.
+    fn try_acquire_up_to_at(&self, n: u64, now: Nanos) -> u64;
+
+    /// Gives back `n` tokens as of `now`. See [`RateLimit::refund`].
+    fn refund_at(&self, n: u64, now: Nanos) {
+        let _ = (n, now);
+    }
+
+    /// Whole tokens that can be taken at `now`. Writes nothing.
+    fn available_at(&self, now: Nanos) -> u64 {
+        self.status_at(now).remaining
+    }
+
+    /// Limit, tokens left and waiting times, as of `now`. Writes nothing.
+    fn status_at(&self, now: Nanos) -> Status;
+}
+
+/// A limiter with a limit for each key, whatever its hasher and clock. Object-safe.
+///
+/// Anybody may implement it. Methods that are added later will have defaults.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a rate limiter for keys of type `{K}`")]
+pub trait KeyedRateLimit<K: ?Sized> {
+    /// Takes `n` tokens of `key`, or none. Never blocks.
+    ///
+    /// # Errors
+    ///
+    /// [`Denied`], which tells when the same call would be admitted, or that it never will be.
+    fn try_acquire_n(&self, key: &K, n: u64) -> Result<(), Denied>;
+
+    /// Takes one token of `key`, or none. Never blocks.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n`](Self::try_acquire_n).
+    fn try_acquire(&self, key: &K) -> Result<(), Denied> {
+        self.try_acquire_n(key, 1)
+    }
+
+    /// Gives back `n` tokens of `key` that were taken and not used. The default does nothing; see [`RateLimit::refund`].
+    fn refund(&self, key: &K, n: u64) {
+        let _ = (key, n);
+    }
+
+    /// Limit, tokens left and waiting times of `key`, as of now. Writes nothing.
+    fn status(&self, key: &K) -> Status;
+
+    /// What keys are limited to, unless a call says otherwise.
+    fn quota(&self) -> Quota;
+}
+
+/// Implements [`RateLimit`] and [`RateLimitAt`] for a limiter by the methods of the same names of another type: of itself,
+/// which has them without the traits too, so that nobody must import them; or of what it points to.
+///
+/// `nothing back` stands after a limiter that takes no refunds.
 macro_rules! delegate {
     ([$($generics:tt)*] $limiter:ty => $to:ty) => {
+        $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to, refund);
+    };
+    ([$($generics:tt)*] $limiter:ty => $to:ty, nothing back) => {
+        $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to);
+    };
+    (at [$($generics:tt)*] $limiter:ty => $to:ty) => {
+        $crate::rate_limit::delegate!(then [$($generics)*] $limiter => $to, refund_at);
+    };
+    (at [$($generics:tt)*] $limiter:ty => $to:ty, nothing back) => {
+        $crate::rate_limit::delegate!(then [$($generics)*] $limiter => $to);
+    };
+    (now [$($generics:tt)*] $limiter:ty => $to:ty $(, $refund:ident)?) => {
         impl<$($generics)*> $crate::rate_limit::RateLimit for $limiter {
             #[inline]
             fn try_acquire_n(&self, n: u64) -> Result<(), $crate::decision::Denied> {
@@ -58,6 +209,18 @@ macro_rules! delegate {
             #[inline]
             fn try_acquire(&self) -> Result<(), $crate::decision::Denied> {
                 <$to>::try_acquire(self)
+            }
+
+            fn try_acquire_up_to(&self, n: u64) -> u64 {
+                <$to>::try_acquire_up_to(self, n)
+            }
+
+            $(fn $refund(&self, n: u64) {
+                <$to>::$refund(self, n);
+            })?
+
+            fn available(&self) -> u64 {
+                <$to>::available(self)
             }
 
             fn status(&self) -> $crate::decision::Status {
@@ -73,9 +236,69 @@ macro_rules! delegate {
             }
         }
     };
+    (then [$($generics:tt)*] $limiter:ty => $to:ty $(, $refund_at:ident)?) => {
+        impl<$($generics)*> $crate::rate_limit::RateLimitAt for $limiter {
+            #[inline]
+            fn try_acquire_n_at(&self, n: u64, now: $crate::nanos::Nanos) -> Result<(), $crate::decision::Denied> {
+                <$to>::try_acquire_n_at(self, n, now)
+            }
+
+            fn try_acquire_up_to_at(&self, n: u64, now: $crate::nanos::Nanos) -> u64 {
+                <$to>::try_acquire_up_to_at(self, n, now)
+            }
+
+            $(fn $refund_at(&self, n: u64, now: $crate::nanos::Nanos) {
+                <$to>::$refund_at(self, n, now);
+            })?
+
+            fn available_at(&self, now: $crate::nanos::Nanos) -> u64 {
+                <$to>::available_at(self, now)
+            }
+
+            fn status_at(&self, now: $crate::nanos::Nanos) -> $crate::decision::Status {
+                <$to>::status_at(self, now)
+            }
+        }
+    };
 }
 pub(crate) use delegate;
 
 delegate!([L: RateLimit + ?Sized] &L => L);
 delegate!([L: RateLimit + ?Sized] Box<L> => L);
 delegate!([L: RateLimit + ?Sized] Arc<L> => L);
+delegate!(at [L: RateLimitAt + ?Sized] &L => L);
+delegate!(at [L: RateLimitAt + ?Sized] Box<L> => L);
+delegate!(at [L: RateLimitAt + ?Sized] Arc<L> => L);
+
+/// Implements [`KeyedRateLimit`] for what points to a keyed limiter.
+macro_rules! delegate_keyed {
+    ($pointer:ty) => {
+        impl<K: ?Sized, L: KeyedRateLimit<K> + ?Sized> KeyedRateLimit<K> for $pointer {
+            #[inline]
+            fn try_acquire_n(&self, key: &K, n: u64) -> Result<(), Denied> {
+                L::try_acquire_n(self, key, n)
+            }
+
+            #[inline]
+            fn try_acquire(&self, key: &K) -> Result<(), Denied> {
+                L::try_acquire(self, key)
+            }
+
+            fn refund(&self, key: &K, n: u64) {
+                L::refund(self, key, n);
+            }
+
+            fn status(&self, key: &K) -> Status {
+                L::status(self, key)
+            }
+
+            fn quota(&self) -> Quota {
+                L::quota(self)
+            }
+        }
+    };
+}
+
+delegate_keyed!(&L);
+delegate_keyed!(Box<L>);
+delegate_keyed!(Arc<L>);

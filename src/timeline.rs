@@ -217,10 +217,37 @@ pub struct Hint {
 }
 
 impl Hint {
-    /// A call refused at `now` that would be admitted at `due`.
+    /// A call refused at `now` that would be admitted at `due`, both on the limiter's clock: for a
+    /// [`RateLimit`](crate::RateLimit) of your own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tollgate::{Denied, Hint, Nanos};
+    ///
+    /// let denied = Denied::TryAfter(Hint::at(Nanos::from_secs(9), Nanos::from_secs(7)));
+    /// assert_eq!(denied.retry_after(), Some(Duration::from_secs(2)));
+    /// ```
     #[inline]
-    pub(crate) const fn at(due: Nanos, now: Nanos) -> Self {
+    pub const fn at(due: Nanos, now: Nanos) -> Self {
         Self { position: due.0, tokens: 1, unit: 1, period: 1, start: Nanos::ZERO, now }
+    }
+
+    /// A call refused now that would be admitted after `wait`, where there is no clock to name instants by:
+    /// [`due`](Self::due) counts from the refused call. A wait of more than 584 years reads as that.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tollgate::{Denied, Hint};
+    ///
+    /// let denied = Denied::TryAfter(Hint::after(Duration::from_millis(250)));
+    /// assert_eq!(denied.retry_after(), Some(Duration::from_millis(250)));
+    /// ```
+    pub const fn after(wait: Duration) -> Self {
+        Self::at(Nanos::from_duration(wait), Nanos::ZERO)
     }
 
     /// The first instant, on the limiter's clock, at which the refused call would be admitted.

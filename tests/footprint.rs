@@ -6,8 +6,8 @@ use core::time::Duration;
 use std::sync::Arc;
 use tollgate::{
     BuildError, CoarseClock, DefaultClock, Denied, FixedWindow, Hint, IntervalBucket, LeakyBucket, ManualClock,
-    Monotone, MonotonicClock, Nanos, PackedTokenBucket, Quota, QuotaError, RateLimit, SlidingWindowCounter,
-    SlidingWindowLog, Status, TokenBucket,
+    Monotone, MonotonicClock, Nanos, PackedTokenBucket, Place, Quota, QuotaError, RateLimit, SlidingWindowCounter,
+    SlidingWindowLog, Status, TokenBucket, WaitingTokenBucket,
 };
 use tollgate_testing::subject::Kind;
 
@@ -101,6 +101,26 @@ fn a_limiter_is_a_line_of_cache() {
     assert!(size_of::<SlidingWindowLog>() <= 256, "{} bytes", size_of::<SlidingWindowLog>());
 }
 
+/// A line for the limiter, two for the pool beside it; a place is a reference and four numbers. Waiting allocates nothing.
+#[test]
+fn a_place_in_line_is_a_few_words() {
+    assert_eq!((align_of::<WaitingTokenBucket>(), size_of::<WaitingTokenBucket>()), (64, 192));
+    assert_eq!(size_of::<Place<&WaitingTokenBucket>>(), 40);
+    assert_eq!(size_of::<Place<Arc<WaitingTokenBucket>>>(), 40);
+    let clock = ManualClock::new();
+    let bucket = WaitingTokenBucket::with_clock(Quota::per_second(1_000), Duration::from_secs(60), clock.clone());
+    let calls = allocator::calls(|| {
+        for turn in 0..2_000 {
+            clock.set(Nanos(turn * 1_000_003));
+            let [first, second, third] = [3, 2, 1].map(|n| bucket.reserve(n));
+            drop(second);
+            let _ = (third.map(Place::spend), bucket.try_acquire(), bucket.status());
+            drop(first);
+        }
+    });
+    assert_eq!(calls, 0);
+}
+
 #[test]
 fn answers_are_small() {
     // A refusal is returned through memory on the hot path.
@@ -120,6 +140,9 @@ fn everything_can_be_sent_and_shared() {
     check::<IntervalBucket<ManualClock>>();
     check::<SlidingWindowCounter<Arc<ManualClock>>>();
     check::<SlidingWindowLog<Monotone<CoarseClock>>>();
+    check::<WaitingTokenBucket<MonotonicClock>>();
+    check::<Place<&'static WaitingTokenBucket>>();
+    check::<Place<Arc<WaitingTokenBucket<ManualClock>>>>();
     check::<Box<dyn RateLimit + Send + Sync>>();
     check::<(Quota, QuotaError, BuildError, Denied, Hint, Status, Nanos)>();
 }

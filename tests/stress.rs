@@ -26,7 +26,7 @@ fn together<T: Send>(work: impl Fn(u64) -> T + Sync) -> Vec<T> {
 }
 
 /// A limiter with room for `limit` and a clock that stands still.
-fn standing_still(kind: Kind, limit: u64) -> Box<dyn Subject> {
+fn standing_still(kind: Kind, limit: u64) -> Box<Subject> {
     kind.limiter(Quota::per_hour(limit), &ManualClock::starting_at(Nanos::from_secs(1_000_000))).unwrap()
 }
 
@@ -133,7 +133,7 @@ fn over_time_exactly_what_falls_due_passes() {
 }
 
 /// Each thread's clock is off by its own amount, and a thread may be held up between its reading and its call.
-fn recorded(limiter: &dyn Subject, clock: &ManualClock, step: u64, turns: u64) -> Vec<Admission> {
+fn recorded(limiter: &Subject, clock: &ManualClock, step: u64, turns: u64) -> Vec<Admission> {
     let runs = together(|thread| {
         let mut run = Vec::new();
         for turn in 0..turns {

@@ -77,12 +77,8 @@ proptest! {
             prop_assert!(exact.charge(taken, now).is_zero());
             run.push(Admission::new(taken, now));
             let remaining = exact.available(now);
-            prop_assert_eq!(log.status(), Status {
-                limit,
-                remaining,
-                retry_after: Some(wait(&exact, 1, now)),
-                reset_after: wait(&exact, limit, now),
-            });
+            let (retry_after, reset_after) = (Some(wait(&exact, 1, now)), wait(&exact, limit, now));
+            prop_assert_eq!(log.status(), Status::new(limit, remaining, retry_after, reset_after));
             prop_assert_eq!(log.available(), remaining);
         }
         prop_assert!(first_overfull_span(&run, PERIOD, limit).is_none());

@@ -1,25 +1,15 @@
-//! The benchmark harness of `tollgate`: engines behind one trait, loads that check their own counts, and reports.
+//! The benchmark harness of `tollgate`: engines behind one face, loads that check their own counts, and reports.
 //!
 //! `cargo run --release -p tollgate-bench` compares the limiters of this crate with baselines and with other crates.
 //! `benches/PEERS.md` says how each peer is driven.
+//!
+//! Each module uses only those before it: [`figures`] are what a measurement leaves behind, [`engine`]s are what is
+//! measured, [`run`] runs them, [`show`] makes tables and pictures of figures, [`measure`] has the measurements, and
+//! [`record`] keeps them.
 
-pub mod accuracy;
-pub mod clock;
-pub mod contention;
 pub mod engine;
-pub mod instructions;
-pub mod keyed;
-pub mod latency;
-pub mod load;
-pub mod markdown;
-pub mod pace;
-pub mod plan;
-pub mod plot;
-pub mod pool;
+pub mod figures;
+pub mod measure;
 pub mod record;
-pub mod registry;
-pub mod report;
-pub mod row;
-pub mod single;
-pub mod stats;
-pub mod writes;
+pub mod run;
+pub mod show;

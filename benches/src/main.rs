@@ -2,25 +2,41 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use tollgate_bench::plan::Options;
-use tollgate_bench::{accuracy, clock, contention, instructions, keyed, latency, record, report, writes};
+use tollgate_bench::engine::load::Load;
+use tollgate_bench::measure::{accuracy, clock, contention, instructions, keyed, latency, writes};
+use tollgate_bench::record::{self, report};
+use tollgate_bench::run::options::Options;
 
-/// Compares rate limiters. Without a command: `contention`, for less than 30 seconds.
+/// Compares rate limiters. Without a command: what somebody needs who has to choose one, in less than 30 seconds; with
+/// --engine, --clock, --load, --threads or --all, every figure too.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
+    comparison: Comparison,
+    /// All engines, not only this crate's main ones, the best others, two mutexes and the floors
+    #[arg(long)]
+    all: bool,
+}
+
+/// What is compared.
+#[derive(Debug, clap::Args)]
+struct Comparison {
+    #[command(flatten)]
     options: Options,
+    /// Only these loads [default: all; for contention and latency admit and deny]
+    #[arg(long, value_delimiter = ',', value_enum)]
+    load: Vec<Load>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Throughput of threads that share one limiter
-    Contention(Options),
+    Contention(Comparison),
     /// Time of single calls: median, tail and worst
-    Latency(Options),
+    Latency(Comparison),
     /// Throughput and memory of limiters that keep a limit for each key
     Keyed(keyed::Options),
     /// What one reading of each clock costs
@@ -37,22 +53,23 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let result = match cli.command.unwrap_or(Command::Contention(cli.options)) {
-        Command::Contention(options) => contention::command(&options),
-        Command::Latency(options) => latency::command(&options),
-        Command::Keyed(options) => keyed::command(&options),
-        Command::Clock(options) => clock::command(&options),
-        Command::Instructions(options) => instructions::command(&options),
-        Command::Accuracy(args) => accuracy::run(&args).map_err(|error| error.to_string()),
-        Command::Writes(options) => writes::command(&options),
-        Command::Record(options) => record::command(&options),
-        Command::Report(options) => report::command(&options),
+    let Cli { command, comparison: Comparison { options, load }, all } = Cli::parse();
+    let result = match command {
+        None => contention::first(&options, &load, all),
+        Some(Command::Contention(Comparison { options, load })) => contention::command(&options, &load),
+        Some(Command::Latency(Comparison { options, load })) => latency::command(&options, &load),
+        Some(Command::Keyed(options)) => keyed::command(&options),
+        Some(Command::Clock(options)) => clock::command(&options),
+        Some(Command::Instructions(options)) => instructions::command(&options),
+        Some(Command::Accuracy(args)) => accuracy::command(&args),
+        Some(Command::Writes(options)) => writes::command(&options),
+        Some(Command::Record(options)) => record::command(&options),
+        Some(Command::Report(options)) => report::command(&options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("error: {message}");
+        Err(error) => {
+            eprintln!("error: {error}");
             ExitCode::FAILURE
         }
     }

@@ -16,12 +16,14 @@ mod log;
 mod quota;
 mod replay_line;
 mod sharded;
+mod waiting;
 
 pub use keyed::keyed_limiter;
 pub use log::sliding_window_log;
 pub use quota::quota;
 pub use replay_line::replay_line;
 pub use sharded::sharded_token_bucket;
+pub use waiting::waiting_token_bucket;
 
 use tollgate_testing::subject::Kind;
 
@@ -39,6 +41,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("replay_line", replay_line),
     ("sharded_token_bucket", sharded_token_bucket),
     ("keyed_limiter", keyed_limiter),
+    ("waiting_token_bucket", waiting_token_bucket),
 ];
 
 /// Gives each file that is named on the command line to a target.

@@ -128,7 +128,7 @@ pub fn sliding_window_log(data: &[u8]) {
             Step::Look => {
                 let wait = |n| Duration::from_nanos(exact.earliest(n, now) - now);
                 let (remaining, retry_after, reset_after) = (exact.room(now), Some(wait(1)), wait(limit));
-                assert_eq!(log.status(), Status { limit, remaining, retry_after, reset_after }, "at {now}");
+                assert_eq!(log.status(), Status::new(limit, remaining, retry_after, reset_after), "at {now}");
                 0
             }
         };

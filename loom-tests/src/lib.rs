@@ -26,6 +26,7 @@ pub mod keyed;
 mod sequential;
 pub mod sharded;
 pub mod sync;
+pub mod waiting;
 pub mod window_log;
 
 pub use bound::assert_bounded;

@@ -1,7 +1,7 @@
 //! The single-word limiters: every algorithm through its public type, and the twins of the loop and of the arithmetic.
 
 use core::time::Duration;
-use tollgate::algorithm::{Algorithm, Bucket, Gcra, Packed, SlidingCounter, Window};
+use tollgate::algorithm::{Algorithm, Gcra, Packed, SlidingCounter, Window};
 use tollgate::{Clock, FixedWindow, ManualClock, Nanos, PackedTokenBucket, Quota, SlidingWindowCounter, TokenBucket};
 use tollgate_loom::cell::{Bound, Loop, LoopRules, Op, OwnReading, Scene, Script, Textbook, TimeRules, looks};
 use tollgate_loom::sync::{Arc, AtomicU64, Ordering};
@@ -130,7 +130,7 @@ scenes!(fixed_window: FixedWindow, Window::try_new(QUOTA).unwrap(), |_| 0, Bound
 scenes!(sliding_counter: SlidingWindowCounter, SlidingCounter::try_new(QUOTA).unwrap(), |_| 0, Bound::AlignedWindows(QUOTA));
 
 fn full(packed: &Packed) -> u64 {
-    packed.holding(packed.max_cost(), Nanos::ZERO)
+    packed.fresh()
 }
 
 /// A twin of the loop over each algorithm, in the scene that should show the missing rule.

@@ -1,6 +1,6 @@
 //! [`Gcra`]: token bucket and leaky bucket in one word.
 
-use super::{Algorithm, Bucket, sealed};
+use super::{Algorithm, sealed};
 use crate::decision::Denied;
 use crate::nanos::Nanos;
 use crate::quota::Quota;
@@ -95,12 +95,9 @@ impl Gcra {
 
     /// Where in `stretch`, which is nobody's, `n` tokens may be spent: at `now` if they can, else as soon after it as they
     /// are due, if that is by `last`. The first position of them; none for a cost of nothing.
-    ///
-    /// What lies below `E(now)` has fallen out of the bucket, but for what was due in the last nanosecond: a token's own
-    /// instant is a fraction, and `now` the first whole nanosecond after it.
     pub(crate) fn fit(&self, stretch: Stretch, n: u64, now: Nanos, last: Nanos) -> Fit {
         let Ok((cost @ 1.., slack)) = self.price(n) else { return Fit::Never };
-        let start = stretch.start.max(self.floor(now));
+        let start = self.start_in(stretch, now);
         if start.saturating_add(cost) > stretch.end() {
             Fit::Never
         } else if start <= self.timeline.position(last) + slack {
@@ -110,10 +107,35 @@ impl Gcra {
         }
     }
 
-    /// The lowest position that may still be spent at `now`.
-    pub(crate) fn floor(&self, now: Nanos) -> u64 {
-        let before = now.0.checked_sub(1).map_or(0, |before| self.timeline.position(Nanos(before)) + 1);
-        self.timeline.position(now).min(before)
+    /// The first position of `stretch` that may be spent at `now` or later; it may lie beyond the end.
+    ///
+    /// What lies below `E(now)` has dropped out of the bucket: unless that happened in the nanosecond that ends at `now`,
+    /// for the instants of tokens are fractions. The whole burst is due at one instant alone, and if that would not do, no
+    /// whole nanosecond would.
+    fn start_in(&self, stretch: Stretch, now: Nanos) -> u64 {
+        let position = self.timeline.position(now);
+        // Where the position is above the start, it is above 0, and so is the instant.
+        if stretch.start >= position || stretch.start > self.timeline.position(Nanos(now.0 - 1)) {
+            stretch.start
+        } else {
+            position
+        }
+    }
+
+    /// Whether nothing in `stretch` can be spent at `now` or later. That is so of no length at all.
+    pub(crate) fn is_expired(&self, stretch: Stretch, now: Nanos) -> bool {
+        self.start_in(stretch, now) >= stretch.end()
+    }
+
+    /// Whole tokens of `stretch` that one call can take at `now`.
+    pub(crate) fn available_in(&self, stretch: Stretch, now: Nanos) -> u64 {
+        let end = stretch.end().min(self.timeline.position(now) + self.burst);
+        self.timeline.tokens_in(end.saturating_sub(self.start_in(stretch, now)))
+    }
+
+    /// Whole tokens of `stretch` that can be spent at `now` or later.
+    pub(crate) fn left_in(&self, stretch: Stretch, now: Nanos) -> u64 {
+        self.timeline.tokens_in(stretch.end().saturating_sub(self.start_in(stretch, now)))
     }
 
     /// The first instant, `now` or later, at which what lies below the position `end` may be spent.
@@ -132,17 +154,6 @@ impl Gcra {
         Ok((cost, slack))
     }
 
-    /// Whole tokens of `stretch` that one call can take at `now`.
-    pub(crate) fn available_in(&self, stretch: Stretch, now: Nanos) -> u64 {
-        let end = stretch.end().min(self.timeline.position(now) + self.burst);
-        self.timeline.tokens_in(end.saturating_sub(stretch.start.max(self.floor(now))))
-    }
-
-    /// Whole tokens of `stretch` that can still be spent at `now` or later.
-    pub(crate) fn left_in(&self, stretch: Stretch, now: Nanos) -> u64 {
-        self.timeline.tokens_in(stretch.end().saturating_sub(stretch.start.max(self.floor(now))))
-    }
-
     #[cold]
     const fn exceeds(&self, n: u64) -> Denied {
         Denied::ExceedsBurst { cost: n, max_cost: self.timeline.tokens_in(self.burst) }
@@ -152,6 +163,8 @@ impl Gcra {
 impl sealed::Sealed for Gcra {}
 
 impl Algorithm for Gcra {
+    const NAME: &'static str = "TokenBucket";
+
     #[inline]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
         let (cost, slack) = self.price(n)?;
@@ -198,13 +211,6 @@ impl Algorithm for Gcra {
     #[inline]
     fn max_cost(&self) -> u64 {
         self.timeline.tokens_in(self.burst)
-    }
-}
-
-impl Bucket for Gcra {
-    fn holding(&self, tokens: u64, now: Nanos) -> u64 {
-        let held = self.timeline.cost(tokens).unwrap_or(self.burst).min(self.burst);
-        self.timeline.position(now) + (self.burst - held)
     }
 }
 

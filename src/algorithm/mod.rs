@@ -24,6 +24,14 @@ use core::time::Duration;
 ///
 /// The trait is sealed: a limiter's guarantees rest on its algorithm.
 pub trait Algorithm: sealed::Sealed {
+    /// The name by which people know the limiter.
+    const NAME: &'static str;
+
+    /// The word of a limiter that is full, whatever the time, for none of its tokens has been taken.
+    fn fresh(&self) -> u64 {
+        0
+    }
+
     /// The word after `n` tokens were taken at `now`. The same word means: admitted, and nothing to write.
     ///
     /// # Errors
@@ -48,22 +56,12 @@ pub trait Algorithm: sealed::Sealed {
 
     /// Everything there is to know at `now`.
     fn status(&self, word: u64, now: Nanos) -> Status {
-        Status {
-            limit: self.max_cost(),
-            remaining: self.available(word, now),
-            retry_after: match self.acquire(word, 1, now) {
-                Ok(_) => Some(Duration::ZERO),
-                Err(denied) => denied.retry_after(),
-            },
-            reset_after: self.reset_after(word, now),
-        }
+        let retry_after = match self.acquire(word, 1, now) {
+            Ok(_) => Some(Duration::ZERO),
+            Err(denied) => denied.retry_after(),
+        };
+        Status::new(self.max_cost(), self.available(word, now), retry_after, self.reset_after(word, now))
     }
-}
-
-/// An algorithm that can start with any number of tokens.
-pub trait Bucket: Algorithm {
-    /// The word of a limiter that holds `tokens` at `now`; `tokens` is at most [`Algorithm::max_cost`].
-    fn holding(&self, tokens: u64, now: Nanos) -> u64;
 }
 
 mod sealed {
@@ -112,14 +110,6 @@ mod tests {
         }
     }
 
-    fn holds_what_it_should(bucket: &impl Bucket) {
-        let now = Nanos::from_secs(100);
-        for tokens in 0..=10 {
-            assert_eq!(bucket.available(bucket.holding(tokens, now), now), tokens);
-        }
-        assert_eq!(bucket.available(bucket.holding(u64::MAX, now), now), 10);
-    }
-
     #[test]
     fn what_costs_nothing_leaves_the_word_as_it_is() {
         let (gcra, (packed, full), window, counter) = all(Quota::per_second(10));
@@ -150,13 +140,5 @@ mod tests {
         assert_eq!((gcra.quota(), packed.quota()), (quota, quota));
         // For windows, the limit is the burst.
         assert_eq!((window.quota(), counter.quota()), (quota.with_burst(7), quota.with_burst(7)));
-    }
-
-    #[test]
-    fn buckets_hold_what_they_start_with() {
-        let (gcra, (packed, _), window, _) = all(Quota::per_second(10));
-        holds_what_it_should(&gcra);
-        holds_what_it_should(&packed);
-        holds_what_it_should(&window);
     }
 }

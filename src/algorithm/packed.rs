@@ -1,7 +1,7 @@
 //! [`Packed`]: a token bucket with tokens and time in separate fields of the word.
 
 use super::fields::Fields;
-use super::{Algorithm, Bucket, sealed};
+use super::{Algorithm, sealed};
 use crate::build_error::BuildError;
 use crate::decision::Denied;
 use crate::nanos::Nanos;
@@ -43,7 +43,7 @@ impl Packed {
     }
 
     /// Full at the clock's origin, and so ever after.
-    pub(crate) const fn fresh(&self) -> u64 {
+    pub const fn fresh(&self) -> u64 {
         if self.0.timeline.is_free() { 0 } else { self.0.limit() }
     }
 
@@ -73,6 +73,12 @@ struct View {
 impl sealed::Sealed for Packed {}
 
 impl Algorithm for Packed {
+    const NAME: &'static str = "PackedTokenBucket";
+
+    fn fresh(&self) -> u64 {
+        Self::fresh(self)
+    }
+
     #[inline]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
         if n == 0 || self.0.timeline.is_free() {
@@ -122,15 +128,6 @@ impl Algorithm for Packed {
     #[inline]
     fn max_cost(&self) -> u64 {
         self.0.limit()
-    }
-}
-
-impl Bucket for Packed {
-    fn holding(&self, tokens: u64, now: Nanos) -> u64 {
-        if self.0.timeline.is_free() {
-            return 0;
-        }
-        self.0.join(self.0.position(now), tokens.min(self.0.limit()))
     }
 }
 

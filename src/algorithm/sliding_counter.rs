@@ -96,6 +96,8 @@ impl SlidingCounter {
 impl sealed::Sealed for SlidingCounter {}
 
 impl Algorithm for SlidingCounter {
+    const NAME: &'static str = "SlidingWindowCounter";
+
     #[inline]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
         if n == 0 || self.0.timeline.is_free() {

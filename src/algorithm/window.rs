@@ -1,7 +1,7 @@
 //! [`Window`]: a fixed window counter, which is also the interval bucket.
 
 use super::fields::Fields;
-use super::{Algorithm, Bucket, sealed};
+use super::{Algorithm, sealed};
 use crate::build_error::BuildError;
 use crate::decision::Denied;
 use crate::nanos::Nanos;
@@ -62,6 +62,8 @@ impl Window {
 impl sealed::Sealed for Window {}
 
 impl Algorithm for Window {
+    const NAME: &'static str = "FixedWindow";
+
     #[inline]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
         if n == 0 || self.0.timeline.is_free() {
@@ -104,14 +106,5 @@ impl Algorithm for Window {
     #[inline]
     fn max_cost(&self) -> u64 {
         self.0.limit()
-    }
-}
-
-impl Bucket for Window {
-    fn holding(&self, tokens: u64, now: Nanos) -> u64 {
-        if self.0.timeline.is_free() {
-            return Self::FRESH;
-        }
-        self.0.join(self.0.position(now), self.0.limit().saturating_sub(tokens))
     }
 }

@@ -2,6 +2,8 @@
 
 #[cfg(all(feature = "std", not(all(loom, feature = "loom"))))] // its instant is a static, which loom has not
 mod coarse;
+#[cfg(feature = "std")]
+mod default;
 mod manual;
 mod monotone;
 #[cfg(feature = "std")]
@@ -15,6 +17,8 @@ mod wall;
 pub use self::quanta::QuantaClock;
 #[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]
 pub use coarse::CoarseClock;
+#[cfg(feature = "std")]
+pub use default::DefaultClock;
 pub use manual::ManualClock;
 pub use monotone::Monotone;
 #[cfg(feature = "std")]
@@ -32,6 +36,8 @@ use crate::nanos::Nanos;
 ///
 /// The origin may be any instant less than about 90 years ago: limiters tell instants apart up to 146 years from the
 /// origin (73 years for rates above 4e9 tokens per second; packed words at least 30), and read later ones as that.
+///
+/// Anybody may implement it; later methods will have defaults.
 ///
 /// # Examples
 ///
@@ -63,23 +69,16 @@ impl<C: Clock + ?Sized> Clock for &C {
     }
 }
 
-impl<C: Clock + ?Sized> Clock for alloc::sync::Arc<C> {
+impl<C: Clock + ?Sized> Clock for alloc::boxed::Box<C> {
     #[inline]
     fn now(&self) -> Nanos {
         (**self).now()
     }
 }
 
-/// The clock of a limiter that names none: [`QuantaClock`] with the feature `quanta`, else [`MonotonicClock`].
-#[cfg(feature = "quanta")]
-pub type DefaultClock = QuantaClock;
-
-/// The clock of a limiter that names none: `QuantaClock` with the feature `quanta`, else [`MonotonicClock`].
-#[cfg(all(feature = "std", not(feature = "quanta")))]
-pub type DefaultClock = MonotonicClock;
-
-/// The default clock has no state: it can be written in a constant.
-#[cfg(feature = "quanta")]
-pub(crate) const DEFAULT_CLOCK: DefaultClock = QuantaClock;
-#[cfg(all(feature = "std", not(feature = "quanta")))]
-pub(crate) const DEFAULT_CLOCK: DefaultClock = MonotonicClock;
+impl<C: Clock + ?Sized> Clock for alloc::sync::Arc<C> {
+    #[inline]
+    fn now(&self) -> Nanos {
+        (**self).now()
+    }
+}

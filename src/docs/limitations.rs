@@ -6,9 +6,9 @@
 //!   limit over all of them needs a shared store, or a division of the limit among them.
 //! * **Nothing is kept.** After a restart a limiter is full again, or has the initial level that it was given. If that
 //!   matters, start it low: `with_initial(0)`.
-//! * **No waiting.** Every method returns at once. A denial says how long to wait; whether and how to wait is for the
-//!   caller to decide. There is no queue, so there is no order among those who wait: whoever asks first after a token
-//!   has come gets it.
+//! * **No order among those who come back.** A denial says how long to wait, and reserves nothing: whoever asks first after
+//!   a token has come gets it. Who wants a place in line takes a [`WaitingTokenBucket`](crate::WaitingTokenBucket); windows and
+//!   logs have none.
 //! * **No fairness among threads.** Under contention one thread may be served more often than another.
 //! * **A fixed quota.** A limiter keeps the quota that it was made with. A new quota means a new limiter, and that is
 //!   full unless it is told otherwise.

@@ -7,6 +7,7 @@
 //! | [`memory_ordering`] | why relaxed atomics are enough, and what a limiter does not synchronise |
 //! | [`performance`] | what a call costs, and when sharding pays |
 //! | [`verification`] | what each kind of test proves, and what it cannot see |
+//! | [`waiting`] | places in line: what is promised, and what a timer has to do with it |
 //!
 //! These modules hold no code. The examples in them are compiled and run as tests.
 
@@ -15,3 +16,4 @@ pub mod limitations;
 pub mod memory_ordering;
 pub mod performance;
 pub mod verification;
+pub mod waiting;

@@ -96,7 +96,8 @@
 //! # How to measure
 //!
 //! ```text
-//! cargo run --release -p tollgate-bench                    contention, under 30 s
+//! cargo run --release -p tollgate-bench                    which limiter to choose, under 30 s
+//! cargo run --release -p tollgate-bench -- contention      every engine under contention
 //! cargo run --release -p tollgate-bench -- latency         median, tail and worst of single calls
 //! cargo run --release -p tollgate-bench -- clock           what a reading of each clock costs
 //! cargo run --release -p tollgate-bench -- record          all of it, kept under results/

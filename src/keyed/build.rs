@@ -8,7 +8,7 @@ use super::pace::Pace;
 use super::store::Store;
 use super::table::Table;
 #[cfg(feature = "std")]
-use crate::clock::DEFAULT_CLOCK;
+use crate::clock::DefaultClock;
 use crate::quota::Quota;
 use alloc::boxed::Box;
 use core::marker::PhantomData;
@@ -36,7 +36,7 @@ impl<K: ?Sized> KeyedLimiter<K> {
     /// A [`KeyedError`] that names the limit broken: a capacity of zero, or of more keys or bytes than there can be; a rate
     /// above one token per nanosecond, or a burst that takes more than 36 years to recover.
     pub fn try_new(quota: impl Into<Classes>, capacity: usize) -> Result<Self, KeyedError> {
-        Self::try_with_hasher_and_clock(quota, capacity, RandomState::new(), DEFAULT_CLOCK)
+        Self::try_with_hasher_and_clock(quota, capacity, RandomState::new(), DefaultClock)
     }
 
     /// As [`new`](Self::new), with another hasher.
@@ -47,7 +47,7 @@ impl<K: ?Sized> KeyedLimiter<K> {
     ///
     /// As [`new`](Self::new).
     pub fn with_hasher<S>(quota: impl Into<Classes>, capacity: usize, hasher: S) -> KeyedLimiter<K, S> {
-        KeyedLimiter::with_hasher_and_clock(quota, capacity, hasher, DEFAULT_CLOCK)
+        KeyedLimiter::with_hasher_and_clock(quota, capacity, hasher, DefaultClock)
     }
 
     /// As [`new`](Self::new), on another clock.

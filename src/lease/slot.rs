@@ -2,7 +2,6 @@
 
 use super::word::Word;
 use crate::cell::StateCell;
-use core::convert::Infallible;
 
 /// A word of credits that one thread usually has to itself, and that any thread may take from.
 ///
@@ -93,9 +92,6 @@ impl<'a> Refill<'a> {
 impl Drop for Refill<'_> {
     fn drop(&mut self) {
         let deposit = self.deposit;
-        match self.slot.0.update(|word| Ok((Word(word).finish(deposit).0, ()))) {
-            Ok(()) => {}
-            Err::<_, Infallible>(never) => match never {},
-        }
+        self.slot.0.apply(|word| (Word(word).finish(deposit).0, ()));
     }
 }

@@ -8,7 +8,6 @@ mod numbered {
     use crate::cell::StateCell;
     use crate::sync::{AtomicU64, Ordering};
     use core::cell::Cell;
-    use core::convert::Infallible;
     use std::sync::OnceLock;
     use std::thread;
 
@@ -93,11 +92,7 @@ mod numbered {
         fn give_back(&self, number: usize) {
             if let Some(word) = self.used.get(number / 64) {
                 let bit = 1 << (number % 64);
-                let given = word.update(|used| Ok::<_, Infallible>((used & !bit, ())));
-                match given {
-                    Ok(()) => {}
-                    Err(never) => match never {},
-                }
+                word.apply(|used| (used & !bit, ()));
             }
         }
     }

@@ -1,12 +1,13 @@
 //! How a [`RateLimiter`] is made.
 
 use super::RateLimiter;
-use crate::algorithm::{Bucket, Gcra, Packed, SlidingCounter, Window};
+use crate::algorithm::{Algorithm, Gcra, Packed, SlidingCounter, Window};
 use crate::build_error::BuildError;
 use crate::cell::StateCell;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
-use crate::clock::{DEFAULT_CLOCK, DefaultClock};
+use crate::clock::DefaultClock;
+use crate::nanos::Nanos;
 use crate::quota::Quota;
 use crate::sync::const_unless_loom;
 
@@ -22,7 +23,7 @@ macro_rules! constructors {
                 ///
                 /// If the quota does not fit the algorithm; in a `static`, that is a compile error.
                 pub const fn new(quota: Quota) -> Self {
-                    Self::with_clock(quota, DEFAULT_CLOCK)
+                    Self::with_clock(quota, DefaultClock)
                 }
             }
 
@@ -34,7 +35,7 @@ macro_rules! constructors {
                 /// [`BuildError::LimitTooLarge`] if the algorithm's word has no room for the quota.
                 pub const fn try_new(quota: Quota) -> Result<Self, BuildError> {
                     match Self::algorithm(quota) {
-                        Ok(algorithm) => Ok(Self::assemble(algorithm, DEFAULT_CLOCK)),
+                        Ok(algorithm) => Ok(Self::assemble(algorithm, DefaultClock)),
                         Err(error) => Err(error),
                     }
                 }
@@ -85,7 +86,35 @@ constructors!(Packed, |quota| Packed::try_new(quota), |packed| packed.fresh());
 constructors!(Window, |quota| Window::try_new(quota), |_window| Window::FRESH);
 constructors!(SlidingCounter, |quota| SlidingCounter::try_new(quota), |_counter| SlidingCounter::FRESH);
 
-impl<A: Bucket, C: Clock> RateLimiter<A, C> {
+impl<A: Algorithm, C> RateLimiter<A, C> {
+    /// As [`with_initial`](Self::with_initial), as of `now`. No clock is read.
+    ///
+    /// # Panics
+    ///
+    /// If `tokens` is above [`max_cost`](Self::max_cost); see [`try_with_initial_at`](Self::try_with_initial_at).
+    #[must_use]
+    pub fn with_initial_at(self, tokens: u64, now: Nanos) -> Self {
+        self.try_with_initial_at(tokens, now).unwrap_or_else(|error| error.panic())
+    }
+
+    /// As [`try_with_initial`](Self::try_with_initial), as of `now`. No clock is read.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::InitialTooLarge`] if `tokens` is above [`max_cost`](Self::max_cost).
+    pub fn try_with_initial_at(self, tokens: u64, now: Nanos) -> Result<Self, BuildError> {
+        let largest = self.max_cost();
+        let Some(missing) = largest.checked_sub(tokens) else {
+            return Err(BuildError::InitialTooLarge { largest });
+        };
+        self.forgive();
+        let missing = self.try_acquire_up_to_at(missing, now);
+        debug_assert_eq!(missing, largest - tokens, "a fresh limiter is full");
+        Ok(self)
+    }
+}
+
+impl<A: Algorithm, C: Clock> RateLimiter<A, C> {
     /// The same limiter holding `tokens` instead of starting full. Reads the clock.
     ///
     /// # Panics
@@ -111,11 +140,7 @@ impl<A: Bucket, C: Clock> RateLimiter<A, C> {
     ///
     /// [`BuildError::InitialTooLarge`] if `tokens` is above [`max_cost`](Self::max_cost).
     pub fn try_with_initial(self, tokens: u64) -> Result<Self, BuildError> {
-        let largest = self.max_cost();
-        if tokens > largest {
-            return Err(BuildError::InitialTooLarge { largest });
-        }
-        let cell = StateCell::new(self.algorithm.holding(tokens, self.clock.now()));
-        Ok(Self { cell, ..self })
+        let now = self.clock.now();
+        self.try_with_initial_at(tokens, now)
     }
 }

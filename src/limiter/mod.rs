@@ -8,11 +8,12 @@ pub use names::{FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, Sli
 use crate::algorithm::{Algorithm, Gcra};
 use crate::cell::StateCell;
 use crate::clock::Clock;
+#[cfg(feature = "std")]
+use crate::clock::DefaultClock;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
 use crate::rate_limit::delegate;
-use core::convert::Infallible;
 use core::fmt;
 
 /// A rate limiter whose state is one atomic word.
@@ -43,7 +44,7 @@ use core::fmt;
 /// assert!(LOGINS.try_acquire().is_ok());
 /// ```
 #[repr(align(64))] // one cache line, and no other limiter on it
-pub struct RateLimiter<A, C> {
+pub struct RateLimiter<A, #[cfg(feature = "std")] C = DefaultClock, #[cfg(not(feature = "std"))] C> {
     pub(crate) cell: StateCell,
     pub(crate) algorithm: A,
     pub(crate) clock: C,
@@ -64,18 +65,87 @@ impl<A: Algorithm, C> RateLimiter<A, C> {
     ///
     /// # Examples
     ///
-    /// One reading for several limiters:
+    /// One reading for two limiters. Where the second refuses, the first gets back what it gave:
     ///
     /// ```
-    /// use tollgate::{Clock, DefaultClock, Quota, TokenBucket};
+    /// use tollgate::{Clock, DefaultClock, Denied, Quota, TokenBucket};
     ///
-    /// let (calls, bytes) = (TokenBucket::new(Quota::per_second(100)), TokenBucket::new(Quota::per_second(1 << 20)));
-    /// let now = DefaultClock::default().now();
-    /// assert!(calls.try_acquire_n_at(1, now).is_ok() && bytes.try_acquire_n_at(1_500, now).is_ok());
+    /// fn admit(calls: &TokenBucket, bytes: &TokenBucket, size: u64) -> Result<(), Denied> {
+    ///     let now = DefaultClock.now();
+    ///     calls.try_acquire_n_at(1, now)?;
+    ///     bytes.try_acquire_n_at(size, now).inspect_err(|_| calls.refund_at(1, now))
+    /// }
+    ///
+    /// let (calls, bytes) = (TokenBucket::new(Quota::per_hour(100)), TokenBucket::new(Quota::per_hour(1_000)));
+    /// assert!(admit(&calls, &bytes, 900).is_ok());
+    /// assert!(admit(&calls, &bytes, 900).is_err());
+    /// assert_eq!(calls.available(), 99); // the refused call has spent nothing
     /// ```
     #[inline]
     pub fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
         self.cell.update(|word| Ok((self.algorithm.acquire(word, n, now)?, ())))
+    }
+
+    /// As [`try_acquire`](Self::try_acquire), as of `now`. No clock is read.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n_at`](Self::try_acquire_n_at).
+    #[inline]
+    pub fn try_acquire_at(&self, now: Nanos) -> Result<(), Denied> {
+        self.try_acquire_n_at(1, now)
+    }
+
+    /// As [`try_acquire_up_to`](Self::try_acquire_up_to), as of `now`. No clock is read.
+    #[inline]
+    pub fn try_acquire_up_to_at(&self, n: u64, now: Nanos) -> u64 {
+        self.cell.apply(|word| {
+            let take = self.algorithm.available(word, now).min(n);
+            match self.algorithm.acquire(word, take, now) {
+                Ok(next) => (next, take),
+                // What is available can be acquired; if an algorithm were to say otherwise, nothing is taken.
+                Err(_) => (word, 0),
+            }
+        })
+    }
+
+    /// As [`refund`](Self::refund), as of `now`. No clock is read.
+    #[inline]
+    pub fn refund_at(&self, n: u64, now: Nanos) {
+        self.cell.apply(|word| (self.algorithm.refund(word, n, now), ()));
+    }
+
+    /// As [`available`](Self::available), as of `now`. No clock is read.
+    #[inline]
+    pub fn available_at(&self, now: Nanos) -> u64 {
+        self.algorithm.available(self.cell.load(), now)
+    }
+
+    /// As [`status`](Self::status), as of `now`. No clock is read.
+    pub fn status_at(&self, now: Nanos) -> Status {
+        self.algorithm.status(self.cell.load(), now)
+    }
+
+    /// Makes the limiter as good as new: whatever it has admitted so far is forgotten, and it is full at once.
+    ///
+    /// For a person who lifts a limit by hand; and the way out where a clock has been far ahead and was put right. It
+    /// needs no reading. To give back what was admitted and not used, [`refund`](Self::refund) it instead.
+    ///
+    /// Bound: what is admitted before and what is admitted after keep the limiter's bound, each for itself. So a window
+    /// of readings in which it was called `k` times admits at most `k + 1` times what it would have.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{Quota, TokenBucket};
+    ///
+    /// let bucket = TokenBucket::new(Quota::per_hour(10));
+    /// assert!(bucket.try_acquire_n(10).is_ok() && bucket.try_acquire().is_err());
+    /// bucket.forgive();
+    /// assert_eq!(bucket.available(), 10);
+    /// ```
+    pub fn forgive(&self) {
+        self.cell.apply(|_| (self.algorithm.fresh(), ()));
     }
 
     /// What the limiter was built for.
@@ -114,19 +184,7 @@ impl<A: Algorithm, C: Clock> RateLimiter<A, C> {
     /// Takes as many tokens as there are, up to `n`; returns how many, which may be 0.
     #[inline]
     pub fn try_acquire_up_to(&self, n: u64) -> u64 {
-        let now = self.clock.now();
-        let taken = self.cell.update(|word| {
-            let take = self.algorithm.available(word, now).min(n);
-            match self.algorithm.acquire(word, take, now) {
-                Ok(next) => Ok((next, take)),
-                // What is available can be acquired; if an algorithm were to say otherwise, nothing is taken.
-                Err(_) => Ok((word, 0)),
-            }
-        });
-        match taken {
-            Ok(taken) => taken,
-            Err::<_, Infallible>(never) => match never {},
-        }
+        self.try_acquire_up_to_at(n, self.clock.now())
     }
 
     /// Gives `n` tokens back, for work that was admitted and then not done.
@@ -150,30 +208,33 @@ impl<A: Algorithm, C: Clock> RateLimiter<A, C> {
     /// ```
     #[inline]
     pub fn refund(&self, n: u64) {
-        let now = self.clock.now();
-        match self.cell.update(|word| Ok((self.algorithm.refund(word, n, now), ()))) {
-            Ok(()) => {}
-            Err::<_, Infallible>(never) => match never {},
-        }
+        self.refund_at(n, self.clock.now());
     }
 
     /// Whole tokens that can be taken now, at most [`max_cost`](Self::max_cost). Exact as of one instant; writes
     /// nothing.
     #[inline]
     pub fn available(&self) -> u64 {
-        self.algorithm.available(self.cell.load(), self.clock.now())
+        self.available_at(self.clock.now())
     }
 
     /// Limit, tokens left and waiting times, all as of the same instant. Writes nothing.
     pub fn status(&self) -> Status {
-        self.algorithm.status(self.cell.load(), self.clock.now())
+        self.status_at(self.clock.now())
     }
 }
 
 impl<C: Clock> RateLimiter<Gcra, C> {
     /// The leaky bucket's level: the cost admitted that has not leaked yet, in whole tokens, rounded up.
     pub fn level(&self) -> u64 {
-        self.capacity() - self.available()
+        self.level_at(self.clock.now())
+    }
+}
+
+impl<C> RateLimiter<Gcra, C> {
+    /// As [`level`](Self::level), as of `now`. No clock is read.
+    pub fn level_at(&self, now: Nanos) -> u64 {
+        self.capacity() - self.available_at(now)
     }
 
     /// The leaky bucket's capacity: the quota's burst.
@@ -183,10 +244,11 @@ impl<C: Clock> RateLimiter<Gcra, C> {
 }
 
 delegate!([A: Algorithm, C: Clock] RateLimiter<A, C> => Self);
+delegate!(at [A: Algorithm, C: Clock] RateLimiter<A, C> => Self);
 
 impl<A: Algorithm, C> fmt::Debug for RateLimiter<A, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RateLimiter").field("quota", &self.quota()).finish_non_exhaustive()
+        f.debug_struct(A::NAME).field("quota", &self.quota()).finish_non_exhaustive()
     }
 }
 
@@ -231,8 +293,15 @@ mod tests {
     }
 
     #[test]
-    fn debug_shows_the_quota() {
-        let bucket = TokenBucket::with_clock(Quota::per_second(5), ManualClock::new());
-        assert!(format!("{bucket:?}").starts_with("RateLimiter { quota: Quota { tokens: 5,"));
+    fn debug_names_what_the_user_named_and_shows_the_quota() {
+        fn shown(limiter: impl fmt::Debug, name: &str) {
+            let shown = format!("{limiter:?}");
+            assert!(shown.starts_with(&format!("{name} {{ quota: Quota {{ tokens: 5,")), "{shown}");
+        }
+        let (quota, clock) = (Quota::per_second(5), ManualClock::new);
+        shown(TokenBucket::with_clock(quota, clock()), "TokenBucket");
+        shown(PackedTokenBucket::with_clock(quota, clock()), "PackedTokenBucket");
+        shown(FixedWindow::with_clock(quota, clock()), "FixedWindow");
+        shown(SlidingWindowCounter::with_clock(quota, clock()), "SlidingWindowCounter");
     }
 }

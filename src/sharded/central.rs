@@ -1,12 +1,11 @@
 //! [`Central`]: the word that all tokens come from, and what is known about the slots.
 
-use crate::algorithm::{Algorithm, Bucket, Gcra};
+use crate::algorithm::{Algorithm, Gcra};
 use crate::cell::StateCell;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
 use crate::sync::{AtomicU64, Ordering};
-use core::convert::Infallible;
 use crossbeam_utils::CachePadded;
 
 /// The central word `V` with its [`Gcra`], and beside it `deposits` and `dry` (rule 5 of the module).
@@ -41,7 +40,9 @@ impl Central {
 
     /// A bucket for the same quota that holds `tokens` at `now`. No scan has been made.
     pub(super) fn holding(&self, tokens: u64, now: Nanos) -> Self {
-        Self::with_word(self.gcra, self.gcra.holding(tokens, now))
+        let central = Self::with_word(self.gcra, Gcra::FRESH);
+        central.draw_up_to(self.max_cost().saturating_sub(tokens), now);
+        central
     }
 
     /// How many tokens could be drawn at `now`, if at least `n`. Writes nothing.
@@ -69,10 +70,12 @@ impl Central {
     ///
     /// `dry` stays as it is: it speaks of slots, and a denial looks at `V` itself.
     pub(super) fn refund(&self, n: u64, now: Nanos) {
-        match self.written.consumed.update(|word| Ok((self.gcra.refund(word, n, now), ()))) {
-            Ok(()) => {}
-            Err::<_, Infallible>(never) => match never {},
-        }
+        self.written.consumed.apply(|word| (self.gcra.refund(word, n, now), ()));
+    }
+
+    /// Full again. Lock-free. `dry` stays as it is, as for a refund.
+    pub(super) fn forgive(&self) {
+        self.written.consumed.apply(|_| (Gcra::FRESH, ()));
     }
 
     /// Tokens that could be drawn at `now`.
@@ -83,6 +86,11 @@ impl Central {
     /// Everything there is to know about `V` at `now`.
     pub(super) fn status(&self, now: Nanos) -> Status {
         self.gcra.status(self.written.consumed.load(), now)
+    }
+
+    /// `V`, for those who reserve ahead of now.
+    pub(super) fn word(&self) -> (&Gcra, &StateCell) {
+        (&self.gcra, &self.written.consumed)
     }
 
     /// The most that can be drawn at once: `Bc`.

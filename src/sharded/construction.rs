@@ -5,8 +5,9 @@ use super::token_bucket::ShardedTokenBucket;
 use crate::build_error::BuildError;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
-use crate::clock::{DEFAULT_CLOCK, DefaultClock};
+use crate::clock::DefaultClock;
 use crate::lease::{Layout, Slot, default_shards};
+use crate::nanos::Nanos;
 use crate::quota::Quota;
 use crossbeam_utils::CachePadded;
 
@@ -14,7 +15,7 @@ use crossbeam_utils::CachePadded;
 impl ShardedTokenBucket<DefaultClock> {
     /// A bucket on the default clock, with shards for this machine. It starts full. No reading of the clock is taken.
     pub fn new(quota: Quota) -> Self {
-        Self::with_clock(quota, DEFAULT_CLOCK)
+        Self::with_clock(quota, DefaultClock)
     }
 
     /// A bucket on the default clock with about `shards` shards: a power of two, fewer if the burst does not stretch to
@@ -35,7 +36,7 @@ impl ShardedTokenBucket<DefaultClock> {
     /// assert_eq!(bucket.shards(), 4); // for an eighth of the burst is only 125 tokens
     /// ```
     pub fn with_shards(quota: Quota, shards: usize) -> Self {
-        Self::with_shards_and_clock(quota, shards, DEFAULT_CLOCK)
+        Self::with_shards_and_clock(quota, shards, DefaultClock)
     }
 
     /// As [`new`](Self::new). Every quota fits: there is no error; it is here because every limiter has it.
@@ -53,7 +54,7 @@ impl ShardedTokenBucket<DefaultClock> {
     ///
     /// [`BuildError::ZeroShards`] if `shards` is 0.
     pub fn try_with_shards(quota: Quota, shards: usize) -> Result<Self, BuildError> {
-        Self::try_with_shards_and_clock(quota, shards, DEFAULT_CLOCK)
+        Self::try_with_shards_and_clock(quota, shards, DefaultClock)
     }
 }
 
@@ -109,6 +110,32 @@ impl<C> ShardedTokenBucket<C> {
     }
 }
 
+impl<C> ShardedTokenBucket<C> {
+    /// As [`with_initial`](Self::with_initial), as of `now`. No clock is read.
+    ///
+    /// # Panics
+    ///
+    /// If `tokens` is above [`max_cost`](Self::max_cost); see [`try_with_initial_at`](Self::try_with_initial_at).
+    #[must_use]
+    pub fn with_initial_at(self, tokens: u64, now: Nanos) -> Self {
+        self.try_with_initial_at(tokens, now).unwrap_or_else(|error| error.panic())
+    }
+
+    /// As [`try_with_initial`](Self::try_with_initial), as of `now`. No clock is read.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::InitialTooLarge`] if `tokens` is above [`max_cost`](Self::max_cost).
+    pub fn try_with_initial_at(self, tokens: u64, now: Nanos) -> Result<Self, BuildError> {
+        let largest = self.max_cost();
+        if tokens > largest {
+            return Err(BuildError::InitialTooLarge { largest });
+        }
+        let central = self.central.holding(tokens, now);
+        Ok(Self { central, ..self })
+    }
+}
+
 impl<C: Clock> ShardedTokenBucket<C> {
     /// The same limiter holding `tokens` instead of starting full. Reads the clock.
     ///
@@ -135,11 +162,7 @@ impl<C: Clock> ShardedTokenBucket<C> {
     ///
     /// [`BuildError::InitialTooLarge`] if `tokens` is above [`max_cost`](Self::max_cost).
     pub fn try_with_initial(self, tokens: u64) -> Result<Self, BuildError> {
-        let largest = self.max_cost();
-        if tokens > largest {
-            return Err(BuildError::InitialTooLarge { largest });
-        }
-        let central = self.central.holding(tokens, self.clock.now());
-        Ok(Self { central, ..self })
+        let now = self.clock.now();
+        self.try_with_initial_at(tokens, now)
     }
 }

@@ -150,6 +150,17 @@ impl<C: Clock> Handle<'_, C> {
         own + self.bucket.try_acquire_up_to(n - own)
     }
 
+    /// Gives `n` tokens back to the bucket; see [`ShardedTokenBucket::refund`].
+    pub fn refund(&self, n: u64) {
+        self.bucket.refund(n);
+    }
+
+    /// Whole tokens that could be taken now, one at a time, as in [`ShardedTokenBucket::available`] with what this handle
+    /// holds besides.
+    pub fn available(&self) -> u64 {
+        self.bucket.available().saturating_add(self.credits()).min(self.bucket.quota().burst())
+    }
+
     /// Limit, tokens left and waiting times, as in [`ShardedTokenBucket::status`] with what this handle holds besides.
     pub fn status(&self) -> Status {
         self.bucket.status_with(self.credits.get())

@@ -1,6 +1,8 @@
 //! [`ShardedTokenBucket`]: the type. Rules are those of the module.
 
 use super::central::Central;
+use crate::algorithm::Gcra;
+use crate::cell::StateCell;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
 use crate::clock::DefaultClock;
@@ -109,9 +111,61 @@ impl<C> ShardedTokenBucket<C> {
         self.central.draw(n, n, now).map(|_| ())
     }
 
+    /// Takes one token as of `now`, or none; see [`try_acquire_n_at`](Self::try_acquire_n_at). No clock is read.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n`](Self::try_acquire_n).
+    #[inline]
+    pub fn try_acquire_at(&self, now: Nanos) -> Result<(), Denied> {
+        self.try_acquire_n_at(1, now)
+    }
+
+    /// Takes as many tokens as the central word has at `now`, up to `n`; returns how many. No clock is read; credits stay
+    /// where they are, as for [`try_acquire_n_at`](Self::try_acquire_n_at).
+    pub fn try_acquire_up_to_at(&self, n: u64, now: Nanos) -> u64 {
+        self.central.draw_up_to(n, now)
+    }
+
+    /// As [`refund`](Self::refund), as of `now`. No clock is read.
+    #[inline]
+    pub fn refund_at(&self, n: u64, now: Nanos) {
+        self.central.refund(n, now);
+    }
+
+    /// Whole tokens that the calls on a reading can take at `now`: those in the central word. No clock is read.
+    pub fn available_at(&self, now: Nanos) -> u64 {
+        self.central.available(now)
+    }
+
+    /// Limit, tokens left and waiting times of the central word, as of `now`. No clock is read.
+    pub fn status_at(&self, now: Nanos) -> Status {
+        self.central.status(now)
+    }
+
+    /// Makes the central word as good as new: what it has given out so far is forgotten, and it is full at once.
+    ///
+    /// For a person who lifts a limit by hand; and the way out where a clock has been far ahead and was put right. To give
+    /// back what was admitted and not used, [`refund`](Self::refund) it instead.
+    ///
+    /// Bound: what is drawn from the central word before and what is drawn after keep the bucket's bound, each for itself.
+    /// So a window of readings in which it was called `k` times admits at most `k + 1` times what it would have.
+    pub fn forgive(&self) {
+        self.central.forgive();
+    }
+
     /// What the limiter was built for.
     pub fn quota(&self) -> Quota {
         self.quota
+    }
+
+    /// The central word and its algorithm, for places in line.
+    pub(crate) fn word(&self) -> (&Gcra, &StateCell) {
+        self.central.word()
+    }
+
+    pub(crate) const fn clock(&self) -> &C {
+        &self.clock
     }
 
     /// The most tokens that one call can take: the burst less what may lie in slots, at least seven eighths of it.
@@ -244,7 +298,7 @@ impl<C: Clock> ShardedTokenBucket<C> {
     /// holds for what is admitted less what was given back meanwhile.
     #[inline]
     pub fn refund(&self, n: u64) {
-        self.central.refund(n, self.clock.now());
+        self.refund_at(n, self.clock.now());
     }
 
     /// Whole tokens that could be taken now, one at a time: those in the central word and in all slots. Not those that
@@ -277,6 +331,7 @@ impl<C: Clock> ShardedTokenBucket<C> {
 }
 
 delegate!([C: Clock] ShardedTokenBucket<C> => Self);
+delegate!(at [C: Clock] ShardedTokenBucket<C> => Self);
 
 impl<C> fmt::Debug for ShardedTokenBucket<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,6 +6,7 @@
 //!   [`TokenBucket`](crate::TokenBucket); [`reserve`](WaitingTokenBucket::reserve) and its forms take a place, and
 //!   `acquire_blocking` and its forms wait for it.
 //! * [`Place`]: tokens of one's own, and the instant from which they may be spent. Held by value: spent, or given back.
+//! * [`ShardedTokenBucket::reserve`](crate::ShardedTokenBucket::reserve): places on its central word.
 //! * [`Line`]: what places are had of. A place is generic over what points to its limiter: `Place<&WaitingTokenBucket>`,
 //!   or `Place<Arc<WaitingTokenBucket>>` that can be kept anywhere.
 //!
@@ -55,8 +56,13 @@ mod blocking;
 mod line;
 mod place;
 mod pool;
+mod sharded;
+#[cfg(all(test, not(all(loom, feature = "loom"))))]
+mod tests;
 mod token_bucket;
 
 pub use line::Line;
 pub use place::Place;
+#[cfg(feature = "loom")]
+pub use place::end_of;
 pub use token_bucket::WaitingTokenBucket;

@@ -130,6 +130,12 @@ impl<L: Line> Place<L> {
     }
 }
 
+/// The position after a place's last token, in units: for model checks.
+#[cfg(feature = "loom")]
+pub fn end_of<L: Line>(place: &Place<L>) -> u64 {
+    place.end
+}
+
 impl<L: Line> Drop for Place<L> {
     #[inline]
     fn drop(&mut self) {

@@ -113,14 +113,13 @@ impl Pool {
         self.stretches().next().is_none()
     }
 
-    /// Puts `stretch` into a slot that is empty, or whose stretch ends at `floor` or before (rule 4). Returns whether there was
-    /// one. Wait-free.
-    pub(super) fn put(&self, stretch: Stretch, floor: u64) -> bool {
-        let free = |it: Stretch| it.len == EMPTY || it.end() <= floor;
+    /// Puts `stretch` into a slot that is empty, or in which nothing can be spent at `now` or later (rule 4). Returns whether
+    /// there was one. Wait-free.
+    pub(super) fn put(&self, gcra: &Gcra, stretch: Stretch, now: Nanos) -> bool {
         for slot in &self.0 {
-            let Some(seen) = slot.look().filter(|&it| free(it)) else { continue };
+            let Some(seen) = slot.look().filter(|&it| gcra.is_expired(it, now)) else { continue };
             let Some(owned) = slot.own(seen.len) else { continue };
-            if free(owned.stretch) {
+            if gcra.is_expired(owned.stretch, now) {
                 owned.release(stretch);
                 return true;
             }

@@ -7,7 +7,7 @@ use crate::algorithm::{Algorithm, Gcra, Stretch};
 use crate::build_error::BuildError;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
-use crate::clock::{DEFAULT_CLOCK, DefaultClock};
+use crate::clock::DefaultClock;
 use crate::decision::{Denied, Status};
 use crate::limiter::TokenBucket;
 use crate::nanos::Nanos;
@@ -82,7 +82,7 @@ impl WaitingTokenBucket<DefaultClock> {
         ///
         /// With [`Duration::MAX`] the line reaches as far as instants can be told apart; see [`Clock`].
         pub const fn new(quota: Quota, longest: Duration) -> Self {
-            Self::with_clock(quota, longest, DEFAULT_CLOCK)
+            Self::with_clock(quota, longest, DefaultClock)
         }
     }
 }
@@ -121,6 +121,33 @@ impl<C> WaitingTokenBucket<C> {
             Err(Denied::TryAfter(_)) if !self.pool.is_empty() => self.out_of_the_pool(n, now, now).map(|_| ()),
             decision => decision,
         }
+    }
+
+    /// As [`try_acquire`](Self::try_acquire), as of `now`. No clock is read.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n`](Self::try_acquire_n).
+    #[inline]
+    pub fn try_acquire_at(&self, now: Nanos) -> Result<(), Denied> {
+        self.try_acquire_n_at(1, now)
+    }
+
+    /// As [`try_acquire_up_to`](Self::try_acquire_up_to), as of `now`. No clock is read.
+    pub fn try_acquire_up_to_at(&self, n: u64, now: Nanos) -> u64 {
+        // PROGRESS: lock-free. What is available can be acquired, unless another thread has been faster.
+        loop {
+            let take = self.available_at(now).min(n);
+            if self.try_acquire_n_at(take, now).is_ok() {
+                return take;
+            }
+        }
+    }
+
+    /// As [`refund`](Self::refund), as of `now`. No clock is read.
+    #[inline]
+    pub fn refund_at(&self, n: u64, now: Nanos) {
+        self.bucket.refund_at(n, now);
     }
 
     /// Tokens that one call could take at `now`. No clock is read.
@@ -226,15 +253,9 @@ impl<C: Clock> WaitingTokenBucket<C> {
     }
 
     /// Takes as many tokens as one call can, up to `n`; returns how many, which may be 0.
+    #[inline]
     pub fn try_acquire_up_to(&self, n: u64) -> u64 {
-        let now = self.bucket.clock.now();
-        // PROGRESS: lock-free. What is available can be acquired, unless another thread has been faster.
-        loop {
-            let take = self.available_at(now).min(n);
-            if self.try_acquire_n_at(take, now).is_ok() {
-                return take;
-            }
-        }
+        self.try_acquire_up_to_at(n, self.bucket.clock.now())
     }
 
     /// A place for `n` tokens: due now if there are `n`, else as soon as they can be had. One read-modify-write.
@@ -361,7 +382,7 @@ impl<C> sealed::Line for WaitingTokenBucket<C> {
         let (gcra, cell) = (self.gcra(), &self.bucket.cell);
         let Ok((len @ 1.., _)) = gcra.price(n) else { return n };
         let stretch = Stretch { start: end - len, len };
-        let kept = lower(cell, stretch) || self.pool.put(stretch, gcra.floor(now));
+        let kept = lower(cell, stretch) || self.pool.put(gcra, stretch, now);
         if !kept {
             return 0;
         }
@@ -371,6 +392,7 @@ impl<C> sealed::Line for WaitingTokenBucket<C> {
 }
 
 delegate!([C: Clock] WaitingTokenBucket<C> => Self);
+delegate!(at [C: Clock] WaitingTokenBucket<C> => Self);
 
 impl<C> fmt::Debug for WaitingTokenBucket<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

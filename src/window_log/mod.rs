@@ -55,7 +55,7 @@ mod slot;
 use crate::build_error::BuildError;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
-use crate::clock::{DEFAULT_CLOCK, DefaultClock};
+use crate::clock::DefaultClock;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
@@ -74,71 +74,61 @@ const LARGEST: u64 = if usize::BITS < 64 { isize::MAX as u64 / 8 } else { 1 << 3
 /// The longest period: 73 years (2^61 ns), so that a reading of up to 73 years and a period make an instant that fits.
 const LONGEST: u64 = slot::LATEST / 2;
 
-/// The type, with a default clock where there is one.
-macro_rules! declare {
-    ($($clock:tt)*) => {
-        /// At most `tokens` in any span of one `period`, exactly: a sliding window log. The quota's burst has no meaning
-        /// here.
-        ///
-        /// It remembers when each of the last `tokens` units was admitted, in a lock-free ring of instants.
-        ///
-        /// Bound: no half-open span of one period, `[t, t + period)`, ever holds more than `tokens` units, by the readings
-        /// on which they were admitted, whatever the threads and clocks do. It refuses nothing that such a log has room
-        /// for. A reading that is older than the newest unit counts for itself when the call is decided, and as the
-        /// newest one when it is remembered: it may be refused, and it never adds room.
-        ///
-        /// A clock's readings are told apart for at least 73 years from its origin; later ones read as the last.
-        ///
-        /// # Cost
-        ///
-        /// A call of cost 1 takes the same time whatever the limit: an admission is two compare-and-swaps or fewer, a
-        /// refusal a few loads. A cost of `n` takes `n` compare-and-swaps. Nothing is divided.
-        ///
-        /// Memory: 8 bytes for each unit of the limit, and a fixed 1.1 KiB, allocated once by the constructor.
-        ///
-        /// # Progress and ordering
-        ///
-        /// Every method is lock-free, with one exception, and a thread that is stopped anywhere holds nobody up: what it
-        /// has begun is completed by the next call. The exception: of calls with a cost above 1, each uses one of 64
-        /// records for a moment; while 64 threads are all stopped in that moment, the next such call spins. No method
-        /// panics, allocates or makes a system call, unless the clock does.
-        ///
-        /// A refusal writes nothing of its own, but may complete a call that another thread has begun. Methods that only
-        /// read write nothing. Decisions are linearizable. Callers get no happens-before edge to rely on.
-        ///
-        /// There is no `refund`: a unit is an instant amid others, and to take it out would mean to move all that came
-        /// after. Where calls come back, use a [`TokenBucket`](crate::TokenBucket).
-        ///
-        /// # Examples
-        ///
-        /// ```
-        /// use std::time::Duration;
-        /// use tollgate::{ManualClock, Quota, SlidingWindowLog};
-        ///
-        /// let clock = ManualClock::new();
-        /// let log = SlidingWindowLog::with_clock(Quota::per_minute(100), clock.clone());
-        /// clock.advance(Duration::from_secs(59));
-        /// assert_eq!(log.try_acquire_up_to(100), 100);
-        /// clock.advance(Duration::from_secs(1));
-        /// let denied = log.try_acquire().unwrap_err(); // a new minute, but the last hundred are a second old
-        /// assert_eq!(denied.retry_after(), Some(Duration::from_secs(59)));
-        /// ```
-        #[repr(align(64))] // the head's cache line, and no other limiter on it
-        pub struct SlidingWindowLog<$($clock)*> {
-            /// No slots if the quota is [`Quota::UNLIMITED`] or [`Quota::DENY_ALL`].
-            ring: Ring,
-            /// The most that one call can cost.
-            limit: u64,
-            period: u64,
-            clock: C,
-        }
-    };
+/// At most `tokens` in any span of one `period`, exactly: a sliding window log. The quota's burst has no meaning
+/// here.
+///
+/// It remembers when each of the last `tokens` units was admitted, in a lock-free ring of instants.
+///
+/// Bound: no half-open span of one period, `[t, t + period)`, ever holds more than `tokens` units, by the readings
+/// on which they were admitted, whatever the threads and clocks do. It refuses nothing that such a log has room
+/// for. A reading that is older than the newest unit counts for itself when the call is decided, and as the
+/// newest one when it is remembered: it may be refused, and it never adds room.
+///
+/// A clock's readings are told apart for at least 73 years from its origin; later ones read as the last.
+///
+/// # Cost
+///
+/// A call of cost 1 takes the same time whatever the limit: an admission is two compare-and-swaps or fewer, a
+/// refusal a few loads. A cost of `n` takes `n` compare-and-swaps. Nothing is divided.
+///
+/// Memory: 8 bytes for each unit of the limit, and a fixed 1.1 KiB, allocated once by the constructor.
+///
+/// # Progress and ordering
+///
+/// Every method is lock-free, with one exception, and a thread that is stopped anywhere holds nobody up: what it
+/// has begun is completed by the next call. The exception: of calls with a cost above 1, each uses one of 64
+/// records for a moment; while 64 threads are all stopped in that moment, the next such call spins. No method
+/// panics, allocates or makes a system call, unless the clock does.
+///
+/// A refusal writes nothing of its own, but may complete a call that another thread has begun. Methods that only
+/// read write nothing. Decisions are linearizable. Callers get no happens-before edge to rely on.
+///
+/// There is no `refund`: a unit is an instant amid others, and to take it out would mean to move all that came
+/// after. Where calls come back, use a [`TokenBucket`](crate::TokenBucket).
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tollgate::{ManualClock, Quota, SlidingWindowLog};
+///
+/// let clock = ManualClock::new();
+/// let log = SlidingWindowLog::with_clock(Quota::per_minute(100), clock.clone());
+/// clock.advance(Duration::from_secs(59));
+/// assert_eq!(log.try_acquire_up_to(100), 100);
+/// clock.advance(Duration::from_secs(1));
+/// let denied = log.try_acquire().unwrap_err(); // a new minute, but the last hundred are a second old
+/// assert_eq!(denied.retry_after(), Some(Duration::from_secs(59)));
+/// ```
+#[repr(align(64))] // the head's cache line, and no other limiter on it
+pub struct SlidingWindowLog<#[cfg(feature = "std")] C = DefaultClock, #[cfg(not(feature = "std"))] C> {
+    /// No slots if the quota is [`Quota::UNLIMITED`] or [`Quota::DENY_ALL`].
+    ring: Ring,
+    /// The most that one call can cost.
+    limit: u64,
+    period: u64,
+    clock: C,
 }
-
-#[cfg(feature = "std")]
-declare!(C = DefaultClock);
-#[cfg(not(feature = "std"))]
-declare!(C);
 
 #[cfg(feature = "std")]
 impl SlidingWindowLog<DefaultClock> {
@@ -148,7 +138,7 @@ impl SlidingWindowLog<DefaultClock> {
     ///
     /// If the quota does not fit; see [`try_new`](Self::try_new).
     pub fn new(quota: Quota) -> Self {
-        Self::with_clock(quota, DEFAULT_CLOCK)
+        Self::with_clock(quota, DefaultClock)
     }
 
     /// As [`new`](Self::new), but reports what does not fit.
@@ -157,7 +147,7 @@ impl SlidingWindowLog<DefaultClock> {
     ///
     /// As [`try_with_clock`](Self::try_with_clock).
     pub fn try_new(quota: Quota) -> Result<Self, BuildError> {
-        Self::try_with_clock(quota, DEFAULT_CLOCK)
+        Self::try_with_clock(quota, DefaultClock)
     }
 }
 
@@ -228,6 +218,67 @@ impl<C> SlidingWindowLog<C> {
         (Nanos(reading), Nanos(reading + self.period))
     }
 
+    /// As [`try_acquire`](Self::try_acquire), as of `now`. No clock is read.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n_at`](Self::try_acquire_n_at).
+    #[inline]
+    pub fn try_acquire_at(&self, now: Nanos) -> Result<(), Denied> {
+        self.try_acquire_n_at(1, now)
+    }
+
+    /// As [`try_acquire_up_to`](Self::try_acquire_up_to), as of `now`. No clock is read.
+    pub fn try_acquire_up_to_at(&self, n: u64, now: Nanos) -> u64 {
+        if self.ring.len() == 0 {
+            return n.min(self.limit);
+        }
+        let (reading, due) = self.reading(now);
+        self.ring.take_up_to(usize::try_from(n).unwrap_or(usize::MAX), reading, due) as u64
+    }
+
+    /// As [`available`](Self::available), as of `now`. No clock is read.
+    pub fn available_at(&self, now: Nanos) -> u64 {
+        self.status_at(now).remaining
+    }
+
+    /// As [`status`](Self::status), as of `now`. No clock is read.
+    pub fn status_at(&self, now: Nanos) -> Status {
+        let limit = self.limit;
+        if self.ring.len() == 0 {
+            let retry_after = (limit > 0).then_some(Duration::ZERO);
+            return Status::new(limit, limit, retry_after, Duration::ZERO);
+        }
+        let survey = self.ring.survey(self.reading(now).0);
+        let [oldest, newest] = [survey.oldest, survey.newest].map(|due| due.saturating_since(now));
+        Status::new(limit, survey.free as u64, Some(oldest), newest)
+    }
+
+    /// As [`with_initial`](Self::with_initial), as of `now`. No clock is read.
+    ///
+    /// # Panics
+    ///
+    /// If `tokens` is above [`max_cost`](Self::max_cost); see [`try_with_initial_at`](Self::try_with_initial_at).
+    #[must_use]
+    pub fn with_initial_at(self, tokens: u64, now: Nanos) -> Self {
+        self.try_with_initial_at(tokens, now).unwrap_or_else(|error| error.panic())
+    }
+
+    /// As [`try_with_initial`](Self::try_with_initial), as of `now`. No clock is read.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::InitialTooLarge`] if `tokens` is above [`max_cost`](Self::max_cost).
+    pub fn try_with_initial_at(self, tokens: u64, now: Nanos) -> Result<Self, BuildError> {
+        let largest = self.limit;
+        let Some(missing) = largest.checked_sub(tokens) else {
+            return Err(BuildError::InitialTooLarge { largest });
+        };
+        let missing = missing.saturating_sub(largest - self.available_at(now)); // what it has admitted before
+        self.try_acquire_up_to_at(missing, now);
+        Ok(self)
+    }
+
     /// What the log was built for; its burst is the limit.
     pub const fn quota(&self) -> Quota {
         match self.limit {
@@ -244,6 +295,38 @@ impl<C> SlidingWindowLog<C> {
 }
 
 impl<C: Clock> SlidingWindowLog<C> {
+    /// The same log with room for `tokens` for the time being instead of with nothing in it: all else counts as admitted
+    /// now. Reads the clock.
+    ///
+    /// Takes `O(limit)` steps.
+    ///
+    /// # Panics
+    ///
+    /// If `tokens` is above [`max_cost`](Self::max_cost); see [`try_with_initial`](Self::try_with_initial).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{Quota, SlidingWindowLog};
+    ///
+    /// let cold = SlidingWindowLog::new(Quota::per_hour(50)).with_initial(5);
+    /// assert_eq!(cold.available(), 5);
+    /// ```
+    #[must_use]
+    pub fn with_initial(self, tokens: u64) -> Self {
+        self.try_with_initial(tokens).unwrap_or_else(|error| error.panic())
+    }
+
+    /// As [`with_initial`](Self::with_initial), but reports what does not fit.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::InitialTooLarge`] if `tokens` is above [`max_cost`](Self::max_cost).
+    pub fn try_with_initial(self, tokens: u64) -> Result<Self, BuildError> {
+        let now = self.clock.now();
+        self.try_with_initial_at(tokens, now)
+    }
+
     /// Takes one token, or none.
     ///
     /// # Errors
@@ -269,11 +352,7 @@ impl<C: Clock> SlidingWindowLog<C> {
     ///
     /// Finds out how many by binary search.
     pub fn try_acquire_up_to(&self, n: u64) -> u64 {
-        if self.ring.len() == 0 {
-            return n.min(self.limit);
-        }
-        let (reading, due) = self.reading(self.clock.now());
-        self.ring.take_up_to(usize::try_from(n).unwrap_or(usize::MAX), reading, due) as u64
+        self.try_acquire_up_to_at(n, self.clock.now())
     }
 
     /// Tokens that can be taken now, at most [`max_cost`](Self::max_cost). Exact as of one instant; writes nothing.
@@ -287,23 +366,12 @@ impl<C: Clock> SlidingWindowLog<C> {
     ///
     /// Takes `O(log limit)` steps.
     pub fn status(&self) -> Status {
-        let limit = self.limit;
-        if self.ring.len() == 0 {
-            let retry_after = (limit > 0).then_some(Duration::ZERO);
-            return Status { limit, remaining: limit, retry_after, reset_after: Duration::ZERO };
-        }
-        let now = self.clock.now();
-        let survey = self.ring.survey(self.reading(now).0);
-        Status {
-            limit,
-            remaining: survey.free as u64,
-            retry_after: Some(survey.oldest.saturating_since(now)),
-            reset_after: survey.newest.saturating_since(now),
-        }
+        self.status_at(self.clock.now())
     }
 }
 
-delegate!([C: Clock] SlidingWindowLog<C> => Self);
+delegate!([C: Clock] SlidingWindowLog<C> => Self, nothing back);
+delegate!(at [C: Clock] SlidingWindowLog<C> => Self, nothing back);
 
 impl<C> fmt::Debug for SlidingWindowLog<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -68,8 +68,8 @@ impl Ring {
     /// Takes as many slots until `due` as are free at `now`, up to `n`; returns how many. Not for an empty ring.
     pub(super) fn take_up_to(&self, n: usize, now: Nanos, due: Nanos) -> usize {
         let n = n.min(self.len());
-        self.admit(due, |first, _| Ok::<_, Infallible>(self.free_among(n, first, now)))
-            .unwrap_or_else(|never| match never {})
+        let Ok(taken) = self.admit(due, |first, _| Ok::<_, Infallible>(self.free_among(n, first, now)));
+        taken
     }
 
     /// Takes slots until `due`, as many as `choose` says; it is given the first slot of those in question, and its word.

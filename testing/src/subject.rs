@@ -3,10 +3,9 @@
 use crate::reference::{self, Fraction, Model};
 use core::fmt;
 use core::time::Duration;
-use tollgate::algorithm::Algorithm;
 use tollgate::{
-    BuildError, Denied, FixedWindow, ManualClock, Nanos, PackedTokenBucket, Quota, RateLimit, RateLimiter,
-    SlidingWindowCounter, SlidingWindowLog, TokenBucket,
+    BuildError, Denied, FixedWindow, ManualClock, Nanos, PackedTokenBucket, Quota, RateLimitAt, SlidingWindowCounter,
+    SlidingWindowLog, TokenBucket,
 };
 
 /// The largest limit that tests give a log, which takes 8 bytes for each unit of it.
@@ -14,56 +13,8 @@ const LONGEST_LOG: u64 = 1 << 20;
 
 const YEAR: u64 = 31_557_600 * 1_000_000_000;
 
-/// Everything a test asks of a limiter.
-pub trait Subject: RateLimit + Send + Sync {
-    /// Takes `n` tokens as of `now`, or none.
-    ///
-    /// # Errors
-    ///
-    /// The limiter's.
-    fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied>;
-    /// Takes up to `n` tokens; returns how many.
-    fn try_acquire_up_to(&self, n: u64) -> u64;
-    /// Tokens that can be taken now.
-    fn available(&self) -> u64;
-    /// Gives `n` tokens back, if the algorithm takes any.
-    fn refund(&self, n: u64);
-}
-
-impl<A: Algorithm + Send + Sync> Subject for RateLimiter<A, ManualClock> {
-    fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
-        self.try_acquire_n_at(n, now)
-    }
-
-    fn try_acquire_up_to(&self, n: u64) -> u64 {
-        self.try_acquire_up_to(n)
-    }
-
-    fn available(&self) -> u64 {
-        self.available()
-    }
-
-    fn refund(&self, n: u64) {
-        self.refund(n);
-    }
-}
-
-impl Subject for SlidingWindowLog<ManualClock> {
-    fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
-        self.try_acquire_n_at(n, now)
-    }
-
-    fn try_acquire_up_to(&self, n: u64) -> u64 {
-        self.try_acquire_up_to(n)
-    }
-
-    fn available(&self) -> u64 {
-        self.available()
-    }
-
-    /// Does nothing: a log takes nothing back.
-    fn refund(&self, _: u64) {}
-}
+/// A limiter that is told the time, on a clock moved by hand.
+pub type Subject = dyn RateLimitAt + Send + Sync;
 
 /// The algorithms. Leaky bucket and interval bucket are the token bucket and the fixed window by other names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +51,7 @@ impl Kind {
     /// # Errors
     ///
     /// The limiter's, if the quota does not fit it; or if it is a log that would take more than 8 MiB.
-    pub fn limiter(self, quota: Quota, clock: &ManualClock) -> Result<Box<dyn Subject>, BuildError> {
+    pub fn limiter(self, quota: Quota, clock: &ManualClock) -> Result<Box<Subject>, BuildError> {
         let clock = clock.clone();
         if self == Self::SlidingWindowLog && quota.tokens() > LONGEST_LOG && !quota.is_unlimited() {
             return Err(BuildError::LogTooLong { largest: LONGEST_LOG });
@@ -173,7 +124,7 @@ pub struct Pair {
     /// The limiter's clock.
     pub clock: ManualClock,
     /// The limiter.
-    pub limiter: Box<dyn Subject>,
+    pub limiter: Box<Subject>,
     /// Its model, which follows the limiter's decisions.
     pub model: Box<dyn Model>,
     now: Nanos,

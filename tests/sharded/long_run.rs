@@ -144,7 +144,7 @@ fn at_an_instant(clock: &impl Clock, short: u64, act: impl Fn() -> u64) -> (Nano
 fn reaches_the_rate_in_real_time(threads: u64, handles: u64) {
     // The burst takes ten seconds to fall due, which is longer than threads go without a core.
     let quota = Quota::per_second(200_000).with_burst(2_000_000);
-    let clock = DefaultClock::default();
+    let clock = DefaultClock;
     // Small batches, so that there are refills although the centre is all but empty.
     let bucket = ShardedTokenBucket::with_sizes(quota, 16, 16, 16, clock);
     let short = 50_000;

@@ -197,23 +197,23 @@ fn refunds_go_to_the_centre_up_to_what_it_holds() {
 fn the_status_is_that_of_the_centre_with_what_lies_in_shards() {
     let clock = ManualClock::new();
     let bucket = bucket(&clock);
-    let full = Status { limit: MOST, remaining: MOST, retry_after: Some(Duration::ZERO), reset_after: Duration::ZERO };
+    let full = Status::new(MOST, MOST, Some(Duration::ZERO), Duration::ZERO);
     assert_eq!(bucket.status(), full);
     assert!(bucket.try_acquire().is_ok());
     let reset_after = Duration::from_millis(1 + BATCH);
-    assert_eq!(bucket.status(), Status { remaining: MOST - 1, reset_after, ..full });
+    assert_eq!(bucket.status(), Status::new(MOST, MOST - 1, full.retry_after, reset_after));
     clock.advance(reset_after);
     assert_eq!((bucket.status(), bucket.available()), (full, MOST + BATCH)); // no more than the limit
     let handle = bucket.handle();
     drain(&bucket);
     let reset_after = Duration::from_millis(MOST);
-    let drained = Status { remaining: 0, retry_after: Some(Duration::from_millis(1)), reset_after, ..full };
+    let drained = Status::new(MOST, 0, Some(Duration::from_millis(1)), reset_after);
     assert_eq!((bucket.status(), handle.status()), (drained, drained));
     clock.advance(Duration::from_millis(2 * BATCH + 1));
     assert!(handle.try_acquire().is_ok());
     drain(&bucket);
     assert_eq!(bucket.status(), drained);
-    assert_eq!(handle.status(), Status { remaining: BATCH, retry_after: Some(Duration::ZERO), ..drained });
+    assert_eq!(handle.status(), Status::new(MOST, BATCH, Some(Duration::ZERO), drained.reset_after));
 }
 
 #[test]

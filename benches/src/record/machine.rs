@@ -1,7 +1,7 @@
 //! What the figures were measured on: the processor and the build, and nothing that names the machine or its owner.
 
 use super::build;
-use crate::plan::cores;
+use crate::run::cores;
 use std::process::Command;
 
 /// A machine, as far as figures depend on it.

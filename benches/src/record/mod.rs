@@ -4,14 +4,16 @@ pub mod build;
 pub mod date;
 pub mod machine;
 pub mod readme;
-pub mod step;
+pub mod report;
+pub mod splice;
+pub mod steps;
 
-use crate::report::read;
-use crate::row::Row;
+use crate::figures::error::{Error, Result};
+use crate::figures::row::write;
 use machine::Machine;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use step::STEPS;
+use steps::STEPS;
 
 /// The command line of `record`.
 #[derive(Clone, Debug, clap::Args)]
@@ -36,21 +38,20 @@ pub struct Options {
 /// # Errors
 ///
 /// If the sources are not those of a commit, an admitted count cannot be right, or a file cannot be written.
-pub fn command(options: &Options) -> Result<(), String> {
+pub fn command(options: &Options) -> Result<()> {
     let [head, changes] = [git(&["rev-parse", "HEAD"]), git(&["status", "--porcelain"])];
     clean(build::COMMIT, head.as_deref(), changes.as_deref())?;
     let machine = Machine::this();
     let slug = options.machine.clone().unwrap_or_else(|| machine.slug());
     if !slug.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
-        return Err(format!("a machine's name has letters, digits and dashes: {slug}"));
+        return Err(Error::Request(format!("a machine's name has letters, digits and dashes: {slug}")));
     }
     let seconds = if options.quick { options.seconds / 4.0 } else { options.seconds };
     let draft = options.results.join(format!(".draft-{}", std::process::id()));
-    let fail = |error: std::io::Error| format!("{}: {error}", draft.display());
-    std::fs::create_dir_all(&draft).map_err(fail)?;
+    std::fs::create_dir_all(&draft).map_err(Error::file(&draft))?;
     let folder = fill(&draft, &machine, seconds).and_then(|()| {
         let folder = free(&options.results, &format!("{}_{slug}", date::today()));
-        std::fs::rename(&draft, &folder).map_err(fail)?;
+        std::fs::rename(&draft, &folder).map_err(Error::file(&folder))?;
         Ok(folder)
     });
     if folder.is_err() {
@@ -61,52 +62,48 @@ pub fn command(options: &Options) -> Result<(), String> {
 }
 
 /// Measures every step and writes all files.
-fn fill(draft: &Path, machine: &Machine, seconds: f64) -> Result<(), String> {
+fn fill(draft: &Path, machine: &Machine, seconds: f64) -> Result<()> {
     let save = |name: &str, text: &str| {
         let path = draft.join(name);
-        std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
+        std::fs::write(&path, text).map_err(Error::file(&path))
     };
     save("machine.txt", &machine.description)?;
-    let mut plots = Vec::new();
     for (number, step) in STEPS.iter().enumerate() {
         println!("{} of {}: {}", number + 1, STEPS.len(), step.name);
-        let outcome = (step.measure)(seconds * step.share)?;
+        let outcome = (step.record)(seconds * step.share)?;
         outcome.verified()?;
         if outcome.rows.is_empty() {
             println!("  skipped: what it needs is not on this machine");
             continue;
         }
         let csv = draft.join(format!("{}.csv", step.name));
-        Row::write_all(&csv, &outcome.rows).map_err(|error| format!("{}: {error}", csv.display()))?;
+        write(&csv, &outcome.rows).map_err(Error::file(&csv))?;
         if let Some(plot) = step.plot {
-            let name = format!("{}.svg", step.name);
-            save(&name, &plot(&outcome.rows).svg())?;
-            plots.push((step.name, name));
+            save(&format!("{}.svg", step.name), &plot(&outcome.rows).svg())?;
         }
     }
     println!("and: accuracy, instructions");
-    let accuracy = crate::accuracy::record(draft)?;
-    let instructions = crate::instructions::counts()?;
+    let accuracy = crate::measure::accuracy::record(draft)?;
+    let instructions = crate::measure::instructions::counts()?;
     // From the files, so that the text says what they say.
-    save("README.md", &readme::text(&read(draft)?, machine, &plots, &accuracy, instructions.as_deref()))
+    save("README.md", &readme::text(&report::read(draft)?, machine, &accuracy, instructions.as_deref()))
 }
 
 /// The sources must be those of a commit, and of the commit that this program was built from.
-fn clean(built: &str, head: Option<&str>, changes: Option<&str>) -> Result<(), String> {
-    if !built.chars().all(|c| c.is_ascii_hexdigit()) {
-        return Err(format!(
-            "this program was not built from a commit, but from: {built}; commit, build and record again"
-        ));
-    }
-    match (head, changes) {
+fn clean(built: &str, head: Option<&str>, changes: Option<&str>) -> Result<()> {
+    let why = match (head, changes) {
+        _ if !built.chars().all(|c| c.is_ascii_hexdigit()) => {
+            format!("this program was not built from a commit, but from: {built}; commit, build and record again")
+        }
         (Some(head), _) if head != built => {
-            Err(format!("this program was built from {built}, but here is {head}: build again"))
+            format!("this program was built from {built}, but here is {head}: build again")
         }
         (Some(_), Some(changes)) if !changes.is_empty() => {
-            Err(format!("there are changes that are not committed:\n{changes}"))
+            format!("there are changes that are not committed:\n{changes}")
         }
-        _ => Ok(()), // elsewhere than in its repository, the program vouches for itself
-    }
+        _ => return Ok(()), // elsewhere than in its repository, the program vouches for itself
+    };
+    Err(Error::Request(why))
 }
 
 /// What git says, if there is git and this is a repository.
@@ -130,10 +127,11 @@ mod tests {
 
     #[test]
     fn only_a_commit_that_is_built_and_checked_out_can_be_recorded() {
-        assert_eq!(clean(HEAD, Some(HEAD), Some("")), Ok(()));
-        assert_eq!(clean(HEAD, None, None), Ok(()), "carried to another machine");
-        assert!(clean(HEAD, Some(HEAD), Some(" M src/lib.rs")).unwrap_err().contains("src/lib.rs"));
-        assert!(clean(HEAD, Some("f00d"), Some("")).unwrap_err().contains("build again"));
+        assert!(clean(HEAD, Some(HEAD), Some("")).is_ok());
+        assert!(clean(HEAD, None, None).is_ok(), "carried to another machine");
+        let refusal = |head, changes| clean(HEAD, Some(head), Some(changes)).unwrap_err().to_string();
+        assert!(refusal(HEAD, " M src/lib.rs").contains("src/lib.rs"));
+        assert!(refusal("f00d", "").contains("build again"));
         assert!(clean("unknown", None, None).is_err());
         assert!(clean(&format!("{HEAD} and changes on top"), Some(HEAD), Some("")).is_err());
     }

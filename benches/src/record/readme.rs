@@ -2,9 +2,10 @@
 
 use super::build;
 use super::machine::Machine;
-use crate::markdown::BLOCKS;
-use crate::plan::cores;
-use crate::row::Row;
+use super::steps::STEPS;
+use crate::figures::row::Row;
+use crate::measure::summary;
+use crate::run::cores;
 
 /// Says who made this, and what that means for the reader.
 const BIAS: &str = "\
@@ -27,15 +28,8 @@ cores says nothing about one with many.
 ";
 
 /// The text, from the figures alone.
-pub fn text(
-    rows: &[Row],
-    machine: &Machine,
-    plots: &[(&str, String)],
-    accuracy: &str,
-    instructions: Option<&str>,
-) -> String {
+pub fn text(rows: &[Row], machine: &Machine, accuracy: &str, instructions: Option<&str>) -> String {
     let command = "cargo run --release -p tollgate-bench -- record";
-    let [(_, short, headline), blocks @ ..] = &BLOCKS;
     let mut parts = vec![
         format!(
             "# {}, {} cores\n\nMade by `{command}` at commit `{}`. [machine.txt](machine.txt) has the processor, the \
@@ -44,16 +38,13 @@ pub fn text(
             cores(),
             build::COMMIT
         ),
-        format!("## {short}\n\n{}", headline(rows)),
+        format!("## In short\n\n{}", summary::text(rows)),
     ];
-    for &(name, title, block) in blocks {
-        if !rows.iter().any(|row| row.bench == name) {
-            continue;
-        }
+    for step in STEPS.iter().filter(|step| rows.iter().any(|row| row.bench == step.name)) {
+        let title = step.title;
         parts.push(format!("## {title}\n"));
-        let own = plots.iter().filter(|(plot, _)| *plot == name);
-        parts.extend(own.map(|(_, file)| format!("![{title}]({file})\n")));
-        parts.push(block(rows));
+        parts.extend(step.plot.map(|_| format!("![{title}]({}.svg)\n", step.name)));
+        parts.push(step.block(rows));
     }
     parts.push(format!("## Accuracy\n\n![Decisions that differ](accuracy.svg)\n\n```text\n{accuracy}```\n"));
     if let Some(counts) = instructions {
@@ -78,9 +69,7 @@ mod tests {
             threads: 1,
             ..Row::default()
         };
-        let plots = [("contention", String::from("contention.svg"))];
-        let text =
-            text(&[row("contention"), row("clock")], &machine, &plots, "boundary-attack 200\n", Some("probe 49\n"));
+        let text = text(&[row("contention"), row("clock")], &machine, "boundary-attack 200\n", Some("probe 49\n"));
         for part in [
             "boundary-attack",
             "(accuracy.svg)",
@@ -95,6 +84,8 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part} is missing: {text}");
         }
-        assert!(!text.contains("Time of single calls"), "what was not measured is not there");
+        for absent in ["Time of single calls", "clock.svg"] {
+            assert!(!text.contains(absent), "what was not measured or not drawn is not there");
+        }
     }
 }

@@ -94,7 +94,8 @@ crate::sync::thread_local! {
 pub struct OwnReading;
 
 impl OwnReading {
-    pub(crate) fn set(at: Nanos) {
+    /// The instant that this thread reads from now on.
+    pub fn set(at: Nanos) {
         READING.with(|reading| reading.set(at.0));
     }
 }

@@ -44,12 +44,7 @@ impl Exact {
 
     /// All there is to know at `at`.
     pub fn status(&self, at: u64) -> Status {
-        Status {
-            limit: self.limit,
-            remaining: self.room(at),
-            retry_after: Some(self.wait_for(1, at)),
-            reset_after: self.wait_for(self.limit, at),
-        }
+        Status::new(self.limit, self.room(at), Some(self.wait_for(1, at)), self.wait_for(self.limit, at))
     }
 }
 

@@ -337,12 +337,9 @@ impl Subject for Twin {
             if self.rules.look_again && !self.is_still(front) {
                 continue;
             }
-            return Status {
-                limit: self.limit(),
-                remaining: if free == settled && newest <= now { self.limit() } else { free },
-                retry_after: Some(Nanos(next).saturating_since(Nanos(now))),
-                reset_after: Nanos(newest).saturating_since(Nanos(now)),
-            };
+            let remaining = if free == settled && newest <= now { self.limit() } else { free };
+            let [next, newest] = [next, newest].map(|due| Nanos(due).saturating_since(Nanos(now)));
+            return Status::new(self.limit(), remaining, Some(next), newest);
         }
         panic!("stuck");
     }

@@ -36,12 +36,14 @@
 
 mod fixed_window;
 mod fraction;
+mod line;
 mod sliding_window_counter;
 mod sliding_window_log;
 mod token_bucket;
 
 pub use fixed_window::FixedWindow;
 pub use fraction::Fraction;
+pub use line::{Interval, Line, Refusal};
 pub use sliding_window_counter::SlidingWindowCounter;
 pub use sliding_window_log::SlidingWindowLog;
 pub use token_bucket::TokenBucket;

@@ -1,40 +1,26 @@
 //! `better-bucket`: the instant at which the bucket was last empty, in one atomic.
 
-use super::quanta_clock::QuantaClock;
-use crate::engine::{Engine, Kind, Shared, version};
+use crate::engine::label::{Label, Named};
+use crate::engine::{Engine, version};
 use ::better_bucket::Bucket;
 use clock_lib::{Clock, SystemClock};
 use tollgate::Quota;
 
 /// A bucket of `better-bucket`, on its default clock or another.
-pub struct BetterBucket<C: NamedClock = SystemClock>(Bucket<C>);
+pub struct BetterBucket<C: Clock + Clone + Named = SystemClock>(Bucket<C>);
 
-/// A clock for `better-bucket` and `rate-net` with its name in our tables.
-pub trait NamedClock: Clock + Default + Clone + 'static {
-    /// The name.
-    const NAME: &'static str;
-}
-
-impl NamedClock for SystemClock {
+impl Named for SystemClock {
     const NAME: &'static str = "std";
 }
 
-impl NamedClock for QuantaClock {
-    const NAME: &'static str = "quanta";
-}
-
-impl<C: NamedClock> core::fmt::Debug for BetterBucket<C> {
+impl<C: Clock + Clone + Named> core::fmt::Debug for BetterBucket<C> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_tuple("BetterBucket").field(&self.0.config()).finish()
     }
 }
 
-impl<C: NamedClock> Engine for BetterBucket<C> {
-    const NAME: &'static str = "better-bucket";
-    const VERSION: &'static str = version::BETTER_BUCKET;
-    const CLOCK: &'static str = C::NAME;
-    const KIND: Kind = Kind::Peer;
-    type Caller<'a> = &'a Self;
+impl<C: Clock + Clone + Named> Engine for BetterBucket<C> {
+    const LABEL: Label = Label::peer("better-bucket", version::BETTER_BUCKET, C::NAME);
 
     fn build(quota: Quota) -> Self {
         let (tokens, burst) = (u32::try_from(quota.tokens()), u32::try_from(quota.burst()));
@@ -43,14 +29,7 @@ impl<C: NamedClock> Engine for BetterBucket<C> {
         Self(builder.build_with_clock(C::default()).expect("nothing is zero"))
     }
 
-    fn caller(&self) -> &Self {
-        self
-    }
-}
-
-impl<C: NamedClock> Shared for BetterBucket<C> {
-    #[inline]
-    fn try_acquire(&self) -> bool {
-        self.0.try_acquire(1)
+    fn caller(&self) -> impl FnMut() -> bool {
+        || self.0.try_acquire(1)
     }
 }

@@ -1,6 +1,7 @@
 //! `governor`: GCRA on one `AtomicU64`, on its default clock (quanta) or on `Instant`.
 
-use crate::engine::{Engine, Kind, Shared, version};
+use crate::engine::label::{Label, Named};
+use crate::engine::{Engine, version};
 use ::governor::clock::{Clock, DefaultClock, MonotonicClock};
 use ::governor::middleware::NoOpMiddleware;
 use ::governor::state::{InMemoryState, NotKeyed};
@@ -10,45 +11,30 @@ use tollgate::Quota;
 
 /// A direct limiter of `governor`.
 #[derive(Debug)]
-pub struct Governor<C: NamedClock = DefaultClock>(RateLimiter<NotKeyed, InMemoryState, C, NoOpMiddleware<C::Instant>>);
+pub struct Governor<C: Clock + Named = DefaultClock>(
+    RateLimiter<NotKeyed, InMemoryState, C, NoOpMiddleware<C::Instant>>,
+);
 
-/// A clock of `governor` with its name in our tables.
-pub trait NamedClock: Clock + Default + Send + Sync + 'static {
-    /// The name.
-    const NAME: &'static str;
-}
-
-impl NamedClock for DefaultClock {
+impl Named for DefaultClock {
     const NAME: &'static str = "quanta";
 }
 
-impl NamedClock for MonotonicClock {
+impl Named for MonotonicClock {
     const NAME: &'static str = "std";
 }
 
-impl<C: NamedClock> Engine for Governor<C>
+impl<C: Clock + Named> Engine for Governor<C>
 where
     C::Instant: Send + Sync,
 {
-    const NAME: &'static str = "governor";
-    const VERSION: &'static str = version::GOVERNOR;
-    const CLOCK: &'static str = C::NAME;
-    const KIND: Kind = Kind::Peer;
-    type Caller<'a> = &'a Self;
+    const LABEL: Label = Label::peer("governor", version::GOVERNOR, C::NAME);
 
     fn build(quota: Quota) -> Self {
         Self(RateLimiter::direct_with_clock(governor_quota(quota), C::default()))
     }
 
-    fn caller(&self) -> &Self {
-        self
-    }
-}
-
-impl<C: NamedClock> Shared for Governor<C> {
-    #[inline]
-    fn try_acquire(&self) -> bool {
-        self.0.check().is_ok()
+    fn caller(&self) -> impl FnMut() -> bool {
+        || self.0.check().is_ok()
     }
 }
 

@@ -1,7 +1,8 @@
 //! `leaky-bucket`: an asynchronous limiter, called here through its `try_acquire`.
 
-use crate::engine::{Engine, Kind, Shared, version};
-use crate::load::windows;
+use crate::engine::label::Label;
+use crate::engine::load::{CLOCK_SLACK, windows};
+use crate::engine::{Engine, version};
 use ::leaky_bucket::RateLimiter;
 use core::time::Duration;
 use tollgate::Quota;
@@ -11,11 +12,7 @@ use tollgate::Quota;
 pub struct LeakyBucketCrate(RateLimiter);
 
 impl Engine for LeakyBucketCrate {
-    const NAME: &'static str = "leaky-bucket-crate";
-    const VERSION: &'static str = version::LEAKY_BUCKET;
-    const CLOCK: &'static str = "std";
-    const KIND: Kind = Kind::Peer;
-    type Caller<'a> = &'a Self;
+    const LABEL: Label = Label::peer("leaky-bucket-crate", version::LEAKY_BUCKET, "std");
 
     fn build(quota: Quota) -> Self {
         let (tokens, burst) = (usize::try_from(quota.tokens()), usize::try_from(quota.burst()));
@@ -24,19 +21,16 @@ impl Engine for LeakyBucketCrate {
         Self(builder.max(burst).initial(burst).refill(tokens).interval(quota.period()).build())
     }
 
-    fn caller(&self) -> &Self {
-        self
+    fn caller(&self) -> impl FnMut() -> bool {
+        || self.0.try_acquire(1)
     }
 
     /// It refills all of a period's tokens at the end of each period.
     fn bound(quota: Quota, elapsed: Duration) -> u64 {
-        quota.burst() + quota.tokens() * windows(quota, elapsed)
+        quota.burst() + quota.tokens() * (windows(quota, elapsed + elapsed / CLOCK_SLACK) + 2)
     }
-}
 
-impl Shared for LeakyBucketCrate {
-    #[inline]
-    fn try_acquire(&self) -> bool {
-        self.0.try_acquire(1)
+    fn due(quota: Quota, elapsed: Duration) -> u64 {
+        quota.burst() + quota.tokens() * windows(quota, elapsed)
     }
 }

@@ -1,5 +1,6 @@
 //! The clock of this crate in the forms that peers accept, so that limiters can be compared on one clock.
 
+use crate::engine::label::Named;
 use core::time::Duration;
 use std::time::{Instant, SystemTime};
 
@@ -30,6 +31,10 @@ impl Default for QuantaClock {
     fn default() -> Self {
         Self::new()
     }
+}
+
+impl Named for QuantaClock {
+    const NAME: &'static str = "quanta";
 }
 
 /// For `ratelimit`.

@@ -1,35 +1,24 @@
 //! `rate-net`: its limiter for one stream, which runs the token bucket of `better-bucket`.
 
-use super::better_bucket::NamedClock;
-use crate::engine::{Engine, Kind, Shared, version};
+use crate::engine::label::{Label, Named};
+use crate::engine::{Engine, version};
 use ::rate_net::{DirectLimiter, Quota as RateNetQuota};
-use clock_lib::SystemClock;
+use clock_lib::{Clock, SystemClock};
 use tollgate::Quota;
 
 /// A direct limiter of `rate-net`, on its default clock or another.
 #[derive(Debug)]
-pub struct RateNet<C: NamedClock = SystemClock>(DirectLimiter<C>);
+pub struct RateNet<C: Clock + Clone + Named = SystemClock>(DirectLimiter<C>);
 
-impl<C: NamedClock> Engine for RateNet<C> {
-    const NAME: &'static str = "rate-net";
-    const VERSION: &'static str = version::RATE_NET;
-    const CLOCK: &'static str = C::NAME;
-    const KIND: Kind = Kind::Peer;
-    type Caller<'a> = &'a Self;
+impl<C: Clock + Clone + Named> Engine for RateNet<C> {
+    const LABEL: Label = Label::peer("rate-net", version::RATE_NET, C::NAME);
 
     fn build(quota: Quota) -> Self {
         Self(DirectLimiter::with_quota(rate_net_quota(quota)).with_clock(C::default()))
     }
 
-    fn caller(&self) -> &Self {
-        self
-    }
-}
-
-impl<C: NamedClock> Shared for RateNet<C> {
-    #[inline]
-    fn try_acquire(&self) -> bool {
-        self.0.check().is_allow()
+    fn caller(&self) -> impl FnMut() -> bool {
+        || self.0.check().is_allow()
     }
 }
 

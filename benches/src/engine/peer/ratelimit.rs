@@ -1,39 +1,25 @@
 //! `ratelimit`: scaled tokens in one atomic, the time of the last refill in another.
 
-use super::quanta_clock::QuantaClock;
-use crate::engine::{Engine, Kind, Shared, version};
+use crate::engine::label::{Label, Named};
+use crate::engine::{Engine, version};
 use ::ratelimit::{Builder, Clock, Ratelimiter, StdClock};
 use tollgate::Quota;
 
 /// A limiter of `ratelimit`, on its default clock or another.
-pub struct Ratelimit<C: NamedClock = StdClock>(Ratelimiter<C>);
+pub struct Ratelimit<C: Clock + Named = StdClock>(Ratelimiter<C>);
 
-/// A clock for `ratelimit` with its name in our tables.
-pub trait NamedClock: Clock + Default + Send + Sync + 'static {
-    /// The name.
-    const NAME: &'static str;
-}
-
-impl NamedClock for StdClock {
+impl Named for StdClock {
     const NAME: &'static str = "std";
 }
 
-impl NamedClock for QuantaClock {
-    const NAME: &'static str = "quanta";
-}
-
-impl<C: NamedClock> core::fmt::Debug for Ratelimit<C> {
+impl<C: Clock + Named> core::fmt::Debug for Ratelimit<C> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_tuple("Ratelimit").field(&self.0).finish()
     }
 }
 
-impl<C: NamedClock> Engine for Ratelimit<C> {
-    const NAME: &'static str = "ratelimit";
-    const VERSION: &'static str = version::RATELIMIT;
-    const CLOCK: &'static str = C::NAME;
-    const KIND: Kind = Kind::Peer;
-    type Caller<'a> = &'a Self;
+impl<C: Clock + Named> Engine for Ratelimit<C> {
+    const LABEL: Label = Label::peer("ratelimit", version::RATELIMIT, C::NAME);
 
     fn build(quota: Quota) -> Self {
         let builder = Builder::with_clock(quota.tokens(), C::default())
@@ -43,14 +29,7 @@ impl<C: NamedClock> Engine for Ratelimit<C> {
         Self(builder.build().expect("the initial tokens are the most there can be"))
     }
 
-    fn caller(&self) -> &Self {
-        self
-    }
-}
-
-impl<C: NamedClock> Shared for Ratelimit<C> {
-    #[inline]
-    fn try_acquire(&self) -> bool {
-        self.0.try_wait().is_ok()
+    fn caller(&self) -> impl FnMut() -> bool {
+        || self.0.try_wait().is_ok()
     }
 }

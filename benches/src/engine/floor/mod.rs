@@ -1,4 +1,0 @@
-//! What no limiter can do without.
-
-pub mod clock;
-pub mod rmw;

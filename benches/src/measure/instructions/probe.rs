@@ -1,0 +1,123 @@
+//! The hot paths, a function each that callgrind can find by its name.
+
+use crate::figures::error::{Error, Result};
+use core::hint::black_box;
+use tollgate::{
+    FixedWindow, Handle, KeyedLimiter, ManualClock, Nanos, PackedTokenBucket, Quota, ShardedTokenBucket,
+    SlidingWindowCounter, SlidingWindowLog, TokenBucket,
+};
+
+/// Calls that a probe makes.
+pub const CALLS: u64 = 10_000;
+
+/// A hot path.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe {
+    /// Its name.
+    pub name: &'static str,
+    run: fn(),
+}
+
+/// All of them.
+pub const PROBES: &[Probe] = &[
+    Probe { name: "token-bucket-admit", run: || token_bucket_admit(&TokenBucket::new(WIDE)) },
+    Probe { name: "token-bucket-deny", run: || token_bucket_deny(&drained(TokenBucket::new(NARROW))) },
+    Probe { name: "packed-admit", run: || packed_admit(&PackedTokenBucket::new(COUNTED)) },
+    Probe { name: "fixed-window-admit", run: || fixed_window_admit(&FixedWindow::new(COUNTED)) },
+    Probe { name: "sliding-counter-admit", run: || sliding_counter_admit(&SlidingWindowCounter::new(COUNTED)) },
+    Probe { name: "sliding-log-admit", run: || sliding_log_admit(&SlidingWindowLog::new(COUNTED)) },
+    Probe { name: "sharded-admit", run: || sharded_admit(&ShardedTokenBucket::with_clock(WIDE, ManualClock::new())) },
+    Probe { name: "sharded-deny", run: || sharded_deny(&empty()) },
+    Probe {
+        name: "handle-admit",
+        run: || handle_admit(&ShardedTokenBucket::with_clock(WIDE, ManualClock::new()).handle()),
+    },
+    Probe { name: "handle-deny", run: || handle_deny(&empty().handle()) },
+    Probe { name: "keyed-admit", run: || keyed_admit(&KeyedLimiter::new(WIDE, 1_000)) },
+    Probe { name: "keyed-deny", run: || keyed_deny(&indebted()) },
+];
+
+/// Never used up by a probe.
+const WIDE: Quota = Quota::per_second(1_000_000_000);
+/// The same, where counts share the word with time.
+const COUNTED: Quota = Quota::per_hour(100_000);
+/// One token, which is gone when a probe begins.
+const NARROW: Quota = Quota::per_hour(1);
+/// The instant of every call. No clock of the machine is read: its cost would depend on the machine.
+const NOW: Nanos = Nanos::from_secs(1);
+
+/// Runs the probe of that name.
+///
+/// # Errors
+///
+/// If there is none.
+pub fn run(name: &str) -> Result<()> {
+    let probe = PROBES.iter().find(|probe| probe.name == name);
+    let probe = probe.ok_or_else(|| Error::Request(format!("no probe is called {name}")))?;
+    (probe.run)();
+    Ok(())
+}
+
+fn drained(bucket: TokenBucket) -> TokenBucket {
+    assert!(bucket.try_acquire_n_at(1, NOW).is_ok());
+    bucket
+}
+
+/// Large enough for shards, and empty.
+fn empty() -> ShardedTokenBucket<ManualClock> {
+    let bucket = ShardedTokenBucket::with_clock(NARROW.with_burst(100_000), ManualClock::new());
+    bucket.try_acquire_up_to(u64::MAX);
+    bucket
+}
+
+/// With a key that has spent its token.
+fn indebted() -> KeyedLimiter<u64> {
+    let limiter = KeyedLimiter::new(NARROW, 1_000);
+    assert!(limiter.try_acquire_n_at(&7, 1, NOW).is_ok());
+    limiter
+}
+
+/// A function with a name of its own that makes [`CALLS`] calls and checks every answer.
+macro_rules! probe {
+    ($name:ident, $limiter:ty, $call:expr) => {
+        #[inline(never)]
+        fn $name(limiter: &$limiter) {
+            let call: fn(&$limiter) -> bool = $call;
+            for _ in 0..CALLS {
+                assert!(call(limiter));
+            }
+        }
+    };
+}
+
+probe!(token_bucket_admit, TokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
+probe!(token_bucket_deny, TokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_err());
+probe!(packed_admit, PackedTokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
+probe!(fixed_window_admit, FixedWindow, |window| window.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
+probe!(sliding_counter_admit, SlidingWindowCounter, |counter| {
+    counter.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok()
+});
+probe!(sliding_log_admit, SlidingWindowLog, |log| log.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
+probe!(sharded_admit, ShardedTokenBucket<ManualClock>, |bucket| bucket.try_acquire().is_ok());
+probe!(sharded_deny, ShardedTokenBucket<ManualClock>, |bucket| bucket.try_acquire().is_err());
+probe!(handle_deny, Handle<'_, ManualClock>, |handle| black_box(handle).try_acquire().is_err());
+probe!(handle_admit, Handle<'_, ManualClock>, |handle| black_box(handle).try_acquire().is_ok());
+probe!(keyed_admit, KeyedLimiter<u64>, |keys| keys
+    .try_acquire_n_at(&black_box(7), black_box(1), black_box(NOW))
+    .is_ok());
+probe!(keyed_deny, KeyedLimiter<u64>, |keys| keys
+    .try_acquire_n_at(&black_box(7), black_box(1), black_box(NOW))
+    .is_err());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_probe_gets_the_answers_it_wants() {
+        for probe in PROBES {
+            run(probe.name).unwrap();
+        }
+        assert!(run("nothing").is_err());
+    }
+}

@@ -1,0 +1,88 @@
+//! `forgive` lifts a debt, and admits no more for it than it says.
+
+use core::time::Duration;
+use tollgate::{
+    FixedWindow, ManualClock, Nanos, PackedTokenBucket, Quota, RateLimitAt, ShardedTokenBucket, SlidingWindowCounter,
+    TokenBucket,
+};
+use tollgate_testing::trace::{Admission, first_violation};
+
+const QUOTA: Quota = Quota::per_second(10);
+
+macro_rules! all {
+    ($check:ident $(, $argument:expr)?) => {
+        $check(|clock| TokenBucket::with_clock(QUOTA, clock), TokenBucket::forgive $(, $argument)?);
+        $check(|clock| PackedTokenBucket::with_clock(QUOTA, clock), PackedTokenBucket::forgive $(, $argument)?);
+        $check(|clock| FixedWindow::with_clock(QUOTA, clock), FixedWindow::forgive $(, $argument)?);
+        $check(|clock| SlidingWindowCounter::with_clock(QUOTA, clock), SlidingWindowCounter::forgive $(, $argument)?);
+        $check(|clock| ShardedTokenBucket::with_clock(QUOTA, clock), ShardedTokenBucket::forgive $(, $argument)?);
+    };
+}
+
+fn a_limiter_is_full_at_once<L: RateLimitAt>(build: impl Fn(ManualClock) -> L, forgive: impl Fn(&L)) {
+    let clock = ManualClock::starting_at(Nanos::from_secs(5));
+    let limiter = build(clock.clone());
+    let fresh = build(clock.clone());
+    for _ in 0..3 {
+        limiter.try_acquire_n(10).unwrap();
+        clock.advance(Duration::from_millis(10));
+        assert!(limiter.try_acquire().is_err());
+        forgive(&limiter);
+        assert_eq!(limiter.status(), fresh.status());
+        clock.advance(Duration::from_millis(370));
+    }
+}
+
+/// A clock was an hour ahead for one call, and was put right: nothing is left but to forgive.
+fn a_limiter_is_open_again<L: RateLimitAt>(build: impl Fn(ManualClock) -> L, forgive: impl Fn(&L)) {
+    let clock = ManualClock::starting_at(Nanos::from_secs(5));
+    let limiter = build(clock.clone());
+    limiter.try_acquire_n_at(10, Nanos::from_secs(3_605)).unwrap();
+    assert!(limiter.try_acquire().is_err());
+    forgive(&limiter);
+    assert_eq!(limiter.try_acquire_up_to(u64::MAX), 10);
+    clock.advance(Duration::from_secs(2));
+    assert_eq!(limiter.try_acquire_up_to(u64::MAX), 10);
+}
+
+/// Each run between two calls of `forgive` keeps the bound of the quota; so `k` of them admit `k + 1` bursts at most. That
+/// much is reached.
+fn the_bound_is_kept<L: RateLimitAt>(build: impl Fn(ManualClock) -> L, forgive: impl Fn(&L), bound: Quota) {
+    let clock = ManualClock::starting_at(Nanos::from_secs(5));
+    let limiter = build(clock.clone());
+    let mut all = 0;
+    for _ in 0..4 {
+        let mut run = Vec::new();
+        for _ in 0..20 {
+            let taken = limiter.try_acquire_up_to(3);
+            if taken > 0 {
+                run.push(Admission::new(taken, limiter_now(&clock)));
+            }
+            all += taken;
+        }
+        let violation = first_violation(&run, bound);
+        assert!(violation.is_none(), "{violation:?}");
+        forgive(&limiter);
+    }
+    assert_eq!(all, 40, "four times the burst of one instant");
+}
+
+fn limiter_now(clock: &ManualClock) -> Nanos {
+    use tollgate::Clock;
+    clock.now()
+}
+
+#[test]
+fn forgiven_limiters_are_as_good_as_new() {
+    all!(a_limiter_is_full_at_once);
+}
+
+#[test]
+fn a_clock_that_was_put_right_is_no_reason_to_stay_shut() {
+    all!(a_limiter_is_open_again);
+}
+
+#[test]
+fn what_is_forgiven_comes_on_top_once() {
+    all!(the_bound_is_kept, QUOTA);
+}

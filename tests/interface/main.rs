@@ -1,0 +1,6 @@
+//! The public interface, as somebody else's crate meets it.
+
+mod at;
+mod forgive;
+mod initial;
+mod own;

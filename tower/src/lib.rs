@@ -1,0 +1,119 @@
+//! Rate limits of [`tollgate`] in HTTP services: what to answer when a call is refused.
+//!
+//! The examples beside this crate are servers that use it: `http_server` has one limit for all, `http_per_client` one for
+//! each client.
+//!
+//! # Examples
+//!
+//! ```
+//! use http::Response;
+//! use tollgate::{ManualClock, Quota, TokenBucket};
+//!
+//! let bucket = TokenBucket::with_clock(Quota::per_minute(1), ManualClock::new());
+//! let answer = || match bucket.try_acquire() {
+//!     Ok(()) => Response::new("admitted"),
+//!     Err(denied) => tollgate_tower::refusal(&denied),
+//! };
+//! assert_eq!(answer().status(), 200);
+//! let refused = answer();
+//! assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (429, &"60".parse().unwrap()));
+//! ```
+#![forbid(unsafe_code)]
+
+use http::header::{HeaderValue, RETRY_AFTER};
+use http::{Response, StatusCode};
+use tollgate::Denied;
+
+/// In how many whole seconds it is worth coming back: the value of a `Retry-After` header. `None` means never.
+///
+/// Rounded up, for a client that comes back too early is refused again; and at least 1, for 0 invites it to come back at
+/// once. (RFC 9110, section 10.2.3: a non-negative whole number of seconds.)
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tollgate::{Denied, Hint};
+///
+/// let after = |wait| tollgate_tower::retry_after(&Denied::TryAfter(Hint::after(wait)));
+/// assert_eq!(after(Duration::from_millis(1_001)), Some(2));
+/// assert_eq!(after(Duration::ZERO), Some(1));
+/// ```
+#[must_use]
+pub const fn retry_after(denied: &Denied) -> Option<u64> {
+    match denied.retry_after() {
+        Some(wait) => {
+            let seconds = if wait.subsec_nanos() > 0 { wait.as_secs().saturating_add(1) } else { wait.as_secs() };
+            Some(if seconds == 0 { 1 } else { seconds })
+        }
+        None => None,
+    }
+}
+
+/// What a refusal is in HTTP: `503 Service Unavailable` where the limiter has no room to remember the client, which is not
+/// the client's fault; `429 Too Many Requests` otherwise.
+#[must_use]
+pub const fn status(denied: &Denied) -> StatusCode {
+    match denied {
+        Denied::TableFull(_) => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::TOO_MANY_REQUESTS,
+    }
+}
+
+/// The answer to a refused request: [`status`], [`retry_after`] as a header unless it is never, and an empty body.
+#[must_use]
+pub fn refusal<B: Default>(denied: &Denied) -> Response<B> {
+    let mut response = Response::new(B::default());
+    *response.status_mut() = status(denied);
+    if let Some(seconds) = retry_after(denied) {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::time::Duration;
+    use tollgate::Hint;
+
+    fn after(wait: Duration) -> Denied {
+        Denied::TryAfter(Hint::after(wait))
+    }
+
+    #[test]
+    fn waits_are_rounded_up_to_whole_seconds_and_never_to_none() {
+        let second = Duration::from_secs(1);
+        let nano = Duration::from_nanos(1);
+        for (wait, seconds) in [
+            (Duration::ZERO, 1),
+            (nano, 1),
+            (Duration::from_nanos(999_999_999), 1),
+            (second, 1),
+            (second + nano, 2),
+            (60 * second, 60),
+            (Duration::MAX, u64::MAX / 1_000_000_000 + 1), // the end of time, on a limiter's clock
+        ] {
+            assert_eq!(retry_after(&after(wait)), Some(seconds), "{wait:?}");
+        }
+    }
+
+    #[test]
+    fn a_cost_that_never_fits_has_no_time_to_come_back() {
+        let never = Denied::ExceedsBurst { cost: 7, max_cost: 5 };
+        assert_eq!(retry_after(&never), None);
+        let answer = refusal::<()>(&never);
+        assert_eq!((answer.status(), answer.headers().len()), (StatusCode::TOO_MANY_REQUESTS, 0));
+    }
+
+    #[test]
+    fn want_of_room_is_the_services_fault() {
+        let full = Denied::TableFull(Hint::after(Duration::from_millis(2_500)));
+        let answer = refusal::<String>(&full);
+        assert_eq!(
+            (answer.status(), &answer.headers()[RETRY_AFTER]),
+            (StatusCode::SERVICE_UNAVAILABLE, &HeaderValue::from(3))
+        );
+        assert!(answer.body().is_empty());
+    }
+}
