@@ -53,7 +53,9 @@
 //! # The sharded token bucket
 //!
 //! A call of cost 1, while there is no handle, is short of at most `burst - max_cost()`, an eighth of the burst. A larger
-//! cost, or any call while handles hold tokens, may be short of twice that. A call can be denied while another thread,
+//! cost, or any call while handles hold tokens, may be short of twice that. Under steady demand that happens once; after
+//! each idle period that fills the bucket it happens again. Calls on a reading (`try_acquire_n_at`) see the central word
+//! alone, not credits. A call can be denied while another thread,
 //! suspended in the middle of a refill, has tokens in hand. A handle that is leaked keeps its tokens for ever. The bucket
 //! allocates when it is made, so a `static` needs a `LazyLock`; and a thread's first call to any sharded bucket may
 //! allocate, to have its shard given back when the thread ends. Without `std` threads cannot be

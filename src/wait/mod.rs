@@ -53,6 +53,8 @@
 
 #[cfg(feature = "std")]
 mod blocking;
+#[cfg(feature = "async")]
+mod future;
 mod line;
 mod place;
 mod pool;
@@ -61,6 +63,8 @@ mod sharded;
 mod tests;
 mod token_bucket;
 
+#[cfg(feature = "async")]
+pub use future::{Acquire, Turn};
 pub use line::Line;
 pub use place::Place;
 #[cfg(feature = "loom")]
