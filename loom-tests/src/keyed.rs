@@ -139,7 +139,7 @@ impl<const SLOTS: usize> Table<SLOTS> {
                 return;
             }
             let mark = self.mark.load(Ordering::Relaxed).max(word.instant());
-            let lowest = if self.rules.lowered_to_mark { mark.saturating_sub(self.hold()) } else { 0 };
+            let lowest = if self.rules.lowered_to_mark { mark.saturating_sub(self.burst) } else { 0 };
             let full_at = word.instant().saturating_sub(n).max(lowest);
             if full_at >= word.instant() || self.lower(i, word, full_at) {
                 return;
@@ -147,7 +147,7 @@ impl<const SLOTS: usize> Table<SLOTS> {
         }
     }
 
-    /// As long as any debt.
+    /// For how long a slot whose word was lowered is kept from others: as long as any debt.
     fn hold(&self) -> u64 {
         if self.rules.lowered_held { self.burst } else { 0 }
     }
