@@ -37,11 +37,13 @@ fn due_at(millis: u64, clock: &ManualClock, mut ticks: std::pin::Pin<&mut Ticks<
 
 #[test]
 fn a_consumer_that_is_late_skips_all_but_the_slack() {
+    /// In milliseconds, and with how many were skipped.
+    type Due = &'static [(u64, u64)];
     let clock = ManualClock::new();
     let quota = Quota::per(1, Duration::from_millis(100)); // its burst means nothing
     let mut strict = pin!(Pacer::with_clock(quota, clock.clone()).ticks());
     let mut slack = pin!(Pacer::with_clock(quota, clock.clone()).with_slack(2).ticks());
-    let expected: [(u64, &[(u64, u64)], &[(u64, u64)]); 6] = [
+    let expected: [(u64, Due, Due); 6] = [
         (0, &[(0, 0)], &[(0, 0)]),
         (99, &[], &[]),
         (199, &[(100, 0)], &[(100, 0)]), // late, and none is missed
