@@ -43,6 +43,13 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+portable_atomic::cfg_no_atomic_64! {
+    compile_error!(
+        "tollgate needs 64-bit atomics, and this target has none. They can be emulated with a lock: add \
+         `portable-atomic = { version = \"1\", features = [\"fallback\"] }` to your dependencies."
+    );
+}
+
 pub mod algorithm;
 mod build_error;
 mod cell;
