@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::show::figures;
+use crate::figures;
 
 /// How often a line is written where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
@@ -20,6 +20,7 @@ pub struct Progress {
     what: &'static str,
     last_line: Instant,
     unreported: u64,
+    done: u64,
 }
 
 impl Progress {
@@ -43,7 +44,7 @@ impl Progress {
         let bar = total.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
         bar.set_style(ProgressStyle::with_template(template).expect("the template is a constant"));
         let on_terminal = io::stderr().is_terminal();
-        Self { bar, on_terminal, what, last_line: Instant::now(), unreported: 0 }
+        Self { bar, on_terminal, what, last_line: Instant::now(), unreported: 0, done: 0 }
     }
 
     /// Names what is under way.
@@ -55,9 +56,15 @@ impl Progress {
     pub fn advance(&mut self, by: u64) {
         const STEP: u64 = 1 << 16; // rarely enough to cost nothing
         self.unreported += by;
+        self.done += by;
         if self.unreported >= STEP {
             self.report();
         }
+    }
+
+    /// So many are done in all.
+    pub fn at(&mut self, position: u64) {
+        self.advance(position.saturating_sub(self.done));
     }
 
     fn report(&mut self) {
