@@ -100,9 +100,15 @@ pub use quota::{ParseQuotaError, Quota, QuotaError};
 pub use rate_limit::{KeyedRateLimit, RateLimit, RateLimitAt};
 pub use sharded::{Handle, ShardedTokenBucket};
 pub use timeline::Hint;
+#[cfg(feature = "tokio")]
+pub use wait::AsyncThrottled;
 #[cfg(feature = "async")]
 pub use wait::{Acquire, Turn};
 pub use wait::{Line, Place, WaitingTokenBucket};
+#[cfg(feature = "std")]
+pub use wait::{Pacer, Retrying, Throttled, Tick};
+#[cfg(all(feature = "std", feature = "async"))]
+pub use wait::{Retry, Ticks};
 pub use window_log::SlidingWindowLog;
 
 /// What model checks need to steer, and to see.
