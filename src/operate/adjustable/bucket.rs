@@ -23,14 +23,14 @@ use core::fmt;
 /// makes. By default what was spent stays spent ([`CarryOver::Debt`]): ten changes in one instant admit nothing extra, and
 /// changes in quick succession take no token away that has half come. Each change may cost a unit, at most 2 ns' worth.
 ///
-/// A plain [`TokenBucket`](crate::TokenBucket) is a little faster and a sixth of the size: take it where the quota is known
+/// A plain [`TokenBucket`](crate::TokenBucket) is a little faster and an eighth of the size: take it where the quota is known
 /// and stays.
 ///
 /// # Limits
 ///
 /// Two bits of the word are needed for the change, so that a unit is 1 to 2 ns, the rate is below 1e9 per second, and rate
 /// and burst together are at most a quarter of what a plain bucket can have. It serves for 146 years from its clock's
-/// origin. It takes seven cache lines.
+/// origin. It takes 512 bytes.
 ///
 /// # Progress and ordering
 ///
