@@ -214,6 +214,39 @@ impl Timeline {
         self.hint(position, Nanos::ZERO).due()
     }
 
+    /// What `units` of another scale are on this one, in tokens alike, rounded down and up; `None` if that is beyond any
+    /// position, or tokens cost nothing on either.
+    pub(crate) const fn units_from(&self, units: u64, other: &Self) -> Option<(u64, u64)> {
+        if self.is_free() || other.is_free() {
+            return None;
+        }
+        // In tokens, as a fraction: at least so many, and at most.
+        let (least, most, parts) = match other.unit {
+            0 => (other.grain.tokens_in(units), (units as u128) << other.grain.bits(), 1),
+            unit => (units, units as u128, unit as u128),
+        };
+        let (unit, parts) = match self.unit {
+            0 => (1, parts << self.grain.bits()),
+            unit => (unit as u128, parts),
+        };
+        let Some(most) = most.checked_mul(unit) else { return None };
+        let (down, up) = (least as u128 * unit / parts, most.div_ceil(parts));
+        if up > u64::MAX as u128 { None } else { Some((low(down), low(up))) }
+    }
+
+    /// How many words a timeline is.
+    pub(crate) const WORDS: usize = 6;
+
+    /// As words, for whoever keeps it in atomics.
+    pub(crate) const fn to_words(self) -> [u64; Self::WORDS] {
+        [self.low, self.high, self.tokens, self.period, self.unit, self.grain.to_word()]
+    }
+
+    /// The timeline that is these words.
+    pub(crate) const fn from_words([low, high, tokens, period, unit, grain]: [u64; Self::WORDS]) -> Self {
+        Self { low, high, tokens, period, unit, grain: Grain::from_word(grain) }
+    }
+
     /// The rate's numerator: tokens per period.
     pub(crate) const fn tokens(&self) -> u64 {
         self.tokens

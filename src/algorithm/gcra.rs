@@ -77,9 +77,24 @@ impl Gcra {
             return Self { timeline: Timeline::STILL, burst: 0 };
         }
         let timeline = Timeline::finest(quota.tokens(), quota.period_nanos(), quota.burst());
-        match timeline.cost(quota.burst()) {
+        Self::on(timeline, quota.burst())
+    }
+
+    const fn on(timeline: Timeline, burst: u64) -> Self {
+        match timeline.cost(burst) {
             Some(burst) => Self { timeline, burst },
-            None => unreachable!(), // a timeline has room for the burst
+            None => unreachable!(), // it has room for the burst
+        }
+    }
+
+    /// The algorithm for `quota` where `spare` bits of the word are another's; `None` if what is left does not last.
+    pub(crate) const fn beside(quota: Quota, spare: u32) -> Option<Self> {
+        if quota.period_nanos() == 0 {
+            return Some(Self::new(quota));
+        }
+        match Timeline::finest_beside(quota.tokens(), quota.period_nanos(), quota.burst(), spare) {
+            Some(timeline) => Some(Self::on(timeline, quota.burst())),
+            None => None,
         }
     }
 
@@ -89,6 +104,42 @@ impl Gcra {
     /// How many whole tokens a unit has: 0 where it is a part of one.
     pub(crate) const fn whole_tokens_in_a_unit(&self) -> u64 {
         self.timeline.whole_tokens_in_a_unit()
+    }
+
+    /// How many words the constants are.
+    pub(crate) const WORDS: usize = Timeline::WORDS + 1;
+
+    /// The constants as words.
+    pub(crate) const fn to_words(self) -> [u64; Self::WORDS] {
+        let [low, high, tokens, period, unit, grain] = self.timeline.to_words();
+        [low, high, tokens, period, unit, grain, self.burst]
+    }
+
+    /// The constants that are these words.
+    pub(crate) const fn from_words(words: [u64; Self::WORDS]) -> Self {
+        let [low, high, tokens, period, unit, grain, burst] = words;
+        Self { timeline: Timeline::from_words([low, high, tokens, period, unit, grain]), burst }
+    }
+
+    /// The burst, in units.
+    pub(crate) const fn burst(&self) -> u64 {
+        self.burst
+    }
+
+    /// How far `word` is ahead of the scale at `now`, in units: the leaky bucket's level, to the last fraction.
+    #[inline]
+    pub(crate) fn level(&self, word: u64, now: Nanos) -> u64 {
+        if self.timeline.is_free() { 0 } else { word.saturating_sub(self.timeline.position(now)) }
+    }
+
+    /// The scale.
+    pub(crate) const fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// When the scale stands at `position`.
+    pub(crate) const fn hint(&self, position: u64, now: Nanos) -> Hint {
+        self.timeline.hint(position, now)
     }
 
     /// The word after `n` tokens were reserved at `now`, to be spent by `last`, which is not before `now`: the step of

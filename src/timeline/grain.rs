@@ -33,6 +33,17 @@ impl Grain {
         Self { bits, waste: (most.wrapping_neg() & ((1 << bits) - 1)) as u32 }
     }
 
+    /// As a word, for whoever keeps it in an atomic.
+    pub(crate) const fn to_word(self) -> u64 {
+        (self.bits as u64) << 32 | self.waste as u64
+    }
+
+    /// The grain that is this word.
+    #[allow(clippy::cast_possible_truncation)] // the two halves
+    pub(crate) const fn from_word(word: u64) -> Self {
+        Self { bits: (word >> 32) as u32, waste: word as u32 }
+    }
+
     /// How many bits of a number of tokens are less than a unit.
     #[inline]
     pub(crate) const fn bits(self) -> u32 {
