@@ -115,7 +115,7 @@ pub fn play_at_once<const N: usize>(limiter: impl Limiter, burst: u64, before: &
     });
     let left = limiter.available();
     let end = |exact: &Exact| exact.burst.saturating_sub(exact.owed) == left;
-    assert_sequential(&start, &histories.to_vec(), |exact, &(call, admitted)| exact.step(call, admitted), end);
+    assert_sequential(&start, &histories, |exact, &(call, admitted)| exact.step(call, admitted), end);
 }
 
 /// Plays a change of quota against a thread that moves the clock and takes, and panics if more than `most` tokens are

@@ -13,6 +13,14 @@ const PREEMPTIONS: Option<usize> = Some(2);
 const COARSE: Terms = Terms { burst: 2, interval: 64 };
 const FINE: Terms = Terms { burst: 2, interval: 4096 };
 
+/// Four at once, where a token is a unit of the transcription, and where it is several.
+const UNIT: Terms = Terms { burst: 4, interval: 1 };
+const UNITS: Terms = Terms { burst: 4, interval: 4 };
+/// One at once.
+const LESS: Terms = Terms { burst: 1, interval: 4096 };
+/// A token each 2 ns.
+const QUICK: Terms = Terms { burst: 2, interval: 2 };
+
 /// Calls at one instant.
 #[derive(Clone, Copy)]
 struct Model<const N: usize> {
@@ -67,8 +75,6 @@ fn a_position_that_was_given_back_does_not_return() {
     let threads: [&[Call]; 2] = [&[Refund(2), Set(FINE), Set(FINE)], &[Take(1)]];
     Model { name: "a refund and two changes", first: COARSE, before: &[Take(1)], threads }.holds();
     // In the transcription positions can be so small that two changes reach the old one again: a token is a unit at first.
-    const UNIT: Terms = Terms { burst: 4, interval: 1 };
-    const UNITS: Terms = Terms { burst: 4, interval: 4 };
     let (before, threads): (&[Call], [&[Call]; 2]) = (&[Take(2)], [&[Refund(2), Set(UNITS), Set(UNITS)], &[Take(2)]]);
     let whole = |rules| move || play_at_once(Transcription::new(UNIT, rules), UNIT.burst, before, threads);
     explore("adjustable, a refund in small units, transcription", PREEMPTIONS, whole(Rules::ALL));
@@ -81,7 +87,6 @@ fn a_position_that_was_given_back_does_not_return() {
 
 #[test]
 fn two_changes_at_once_and_takes_between_them() {
-    const LESS: Terms = Terms { burst: 1, interval: 4096 };
     let threads: [&[Call]; 3] = [&[Set(FINE)], &[Set(LESS)], &[Take(1)]];
     Model { name: "two changes and a take", first: COARSE, before: &[Take(1)], threads }
         .holds()
@@ -90,14 +95,12 @@ fn two_changes_at_once_and_takes_between_them() {
 
 #[test]
 fn a_burst_that_comes_and_goes_mints_nothing() {
-    const LESS: Terms = Terms { burst: 1, interval: 64 };
     let threads: [&[Call]; 2] = [&[Set(LESS), Set(COARSE), Take(1)], &[Take(1), Take(1)]];
     Model { name: "lowered and raised again", first: COARSE, before: &[], threads }.holds();
 }
 
 #[test]
 fn a_change_counts_from_after_its_look() {
-    const QUICK: Terms = Terms { burst: 2, interval: 2 };
     // Two tokens fall due while the clock moves; all that is there is taken before the change and after it.
     let threads: [&[Call]; 2] = [&[Set(QUICK)], &[Tick(128), Take(2), Take(2)]];
     explore("adjustable, a change while time passes, library", PREEMPTIONS, move || {

@@ -1,7 +1,8 @@
 //! [`Transcription`]: the protocol with switches.
 
 use super::{Call, Limiter, Terms};
-use crate::sync::{AtomicU64, Ordering::*, fence};
+use crate::sync::Ordering::{Acquire, Relaxed, Release};
+use crate::sync::{AtomicU64, fence};
 use core::array;
 
 /// The rules, each of which can be left out; see `src/operate/adjustable/mod.rs`.
@@ -30,6 +31,9 @@ impl Rules {
 
 const BANKS: u64 = 4;
 
+/// What a bank holds: unit, burst, start and base.
+type Bank = [AtomicU64; 4];
+
 /// Terms as a bank holds them. A token is `interval` units, so that one unit falls due each nanosecond.
 #[derive(Clone, Copy, Debug)]
 struct Scale {
@@ -51,7 +55,7 @@ pub struct Transcription {
     word: AtomicU64,
     peak: AtomicU64,
     in_use: AtomicU64,
-    banks: [[AtomicU64; 4]; BANKS as usize],
+    banks: [Bank; 4],
     clock: AtomicU64,
     rules: Rules,
 }
@@ -70,7 +74,7 @@ impl Transcription {
         }
     }
 
-    fn bank(&self, word: u64) -> &[AtomicU64; 4] {
+    fn bank(&self, word: u64) -> &Bank {
         &self.banks[usize::try_from(word % BANKS).unwrap()]
     }
 
