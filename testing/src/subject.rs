@@ -95,40 +95,52 @@ impl Kind {
         }
     }
 
-    /// How many tokens a unit has, and the quota in units; `None` if that is none.
+    /// How many tokens a unit has: a power of two; `None` if so many as it would take are too many.
     ///
     /// Units have more than one token only where two or more fall due in a nanosecond (four in a packed bucket). Then they
-    /// have as few as it takes, a power of two, for the word to last.
-    fn in_units(self, quota: Quota) -> Option<(u64, Quota)> {
+    /// have as few as it takes for the word to last.
+    pub fn tokens_per_unit(self, quota: Quota) -> Option<u64> {
         let (tokens, period) = (u128::from(quota.tokens()), quota.period().as_nanos());
         if period == 0 || tokens / period < if self == Self::PackedTokenBucket { 4 } else { 2 } {
-            return Some((1, quota));
+            return Some(1);
         }
         let bits = |count: u128| 128 - count.leading_zeros();
-        let lasts = |unit: u128| match self {
-            // What is due in 2^62 ns, and the burst on top.
-            Self::TokenBucket => {
-                (tokens << 62).div_ceil(period * unit) + u128::from(quota.burst()).div_ceil(unit) <= u64::MAX.into()
+        let lasts = |unit: u64| {
+            let wide = u128::from(unit);
+            match self {
+                // What is due in 2^62 ns, and the burst on top.
+                Self::TokenBucket => {
+                    (tokens << 62).div_ceil(period * wide) + u128::from(quota.burst().div_ceil(unit)) <= u64::MAX.into()
+                }
+                // What is due in 120 years, beside what the bucket can hold; no faster than a scale can be.
+                Self::PackedTokenBucket => {
+                    let due = tokens * u128::from(PACKED_END.0) / (period * wide);
+                    tokens / wide < 4 * period && bits(due) + bits(quota.burst().div_ceil(unit).into()) <= 64
+                }
+                // The windows in 120 years, beside what one can count.
+                Self::FixedWindow => {
+                    bits(u128::from(PACKED_END.0) / period | 1) + bits(quota.tokens().div_ceil(unit).into()) <= 64
+                }
+                Self::SlidingWindowCounter | Self::SlidingWindowLog => true,
             }
-            // What is due in 120 years, beside what the bucket can hold; no faster than a scale can be.
-            Self::PackedTokenBucket => {
-                let due = tokens * u128::from(PACKED_END.0) / (period * unit);
-                tokens / unit < 4 * period && bits(due) + bits(u128::from(quota.burst()).div_ceil(unit)) <= 64
-            }
-            // The windows in 120 years, beside what one can count.
-            Self::FixedWindow => bits(u128::from(PACKED_END.0) / period | 1) + bits(tokens.div_ceil(unit)) <= 64,
-            Self::SlidingWindowCounter | Self::SlidingWindowLog => true,
         };
-        let unit = (0..32).map(|bits| 1 << bits).find(|&unit| lasts(unit))?;
-        let in_units = |most: u64| u64::try_from(u128::from(most).div_ceil(unit)).expect("no more than before");
-        let quota = match self {
-            Self::TokenBucket | Self::PackedTokenBucket => {
-                let period = Duration::from_nanos(u64::try_from(period * unit).ok()?);
-                Quota::try_new(quota.tokens(), period, in_units(quota.burst())).ok()?
-            }
-            _ => Quota::try_new(in_units(quota.tokens()), quota.period(), 1).ok()?,
+        (0..32).map(|bits| 1 << bits).find(|&unit| lasts(unit))
+    }
+
+    /// How many tokens a unit has, and the quota in units; `None` if there is no such quota.
+    fn in_units(self, quota: Quota) -> Option<(u64, Quota)> {
+        let unit = self.tokens_per_unit(quota)?;
+        if unit == 1 {
+            return Some((unit, quota));
+        }
+        let in_units = if Self::BUCKETS.contains(&self) {
+            let period = quota.period().as_nanos() * u128::from(unit);
+            let period = Duration::from_nanos(u64::try_from(period).ok()?);
+            Quota::try_new(quota.tokens(), period, quota.burst().div_ceil(unit))
+        } else {
+            Quota::try_new(quota.tokens().div_ceil(unit), quota.period(), 1)
         };
-        Some((u64::try_from(unit).expect("at most 2^31"), quota))
+        Some((unit, in_units.ok()?))
     }
 
     /// The most there can be, and the most that one call can cost.
