@@ -90,13 +90,11 @@ impl Scale {
 
     /// Units in `tokens`, rounded up, with what each call pays for besides.
     fn cost(&self, tokens: u64) -> u128 {
-        match tokens {
-            0 => 0,
-            _ => {
-                let paid = u128::from(tokens) + self.missing();
-                paid.div_ceil(self.tokens_per_unit.into()) * u128::from(self.units_per_token)
-            }
+        if tokens == 0 {
+            return 0;
         }
+        let paid = u128::from(tokens) + self.missing();
+        paid.div_ceil(self.tokens_per_unit.into()) * u128::from(self.units_per_token)
     }
 
     /// Whole tokens that `units` pay for; the burst at most.

@@ -145,16 +145,10 @@ impl<const COUNTS: u32> Fields<COUNTS> {
         }
     }
 
-    /// `now`, or the last instant told apart.
-    #[inline]
-    pub(super) const fn told_apart(&self, now: Nanos) -> Nanos {
-        if now.0 < LASTING.0 { now } else { LASTING }
-    }
-
     /// The position at `now`.
     #[inline]
     pub(super) const fn position(&self, now: Nanos) -> u64 {
-        self.timeline.position(self.told_apart(now))
+        self.timeline.position(told_apart(now))
     }
 
     /// What stands above the lowest count, and that count.
@@ -168,6 +162,12 @@ impl<const COUNTS: u32> Fields<COUNTS> {
     pub(super) const fn join(&self, above: u64, count: u64) -> u64 {
         (above << bits(self.limit)) | count
     }
+}
+
+/// `now`, or the last instant told apart.
+#[inline]
+pub(super) const fn told_apart(now: Nanos) -> Nanos {
+    if now.0 < LASTING.0 { now } else { LASTING }
 }
 
 /// How many bits it takes to write `value`.

@@ -119,7 +119,7 @@ impl Kind {
                 }
                 // The windows in 120 years, beside what one can count.
                 Self::FixedWindow => {
-                    bits(u128::from(PACKED_END.0) / period | 1) + bits(quota.tokens().div_ceil(unit).into()) <= 64
+                    bits((u128::from(PACKED_END.0) / period).max(1)) + bits(quota.tokens().div_ceil(unit).into()) <= 64
                 }
                 Self::SlidingWindowCounter | Self::SlidingWindowLog => true,
             }
