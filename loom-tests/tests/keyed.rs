@@ -214,6 +214,21 @@ fn inserted_once_and_twice<T: Subject>(make: Make<T>) {
     audit(&*subject, log, 9);
 }
 
+/// The same key inserted by two callers at once, and then another in the slot that the first had to give up.
+fn inserted_twice_and_another<T: Subject>(make: Make<T>) {
+    let acts: [Act<T>; 2] = [
+        |caller| {
+            caller.acquire(K, BURST, 9);
+        },
+        |caller| {
+            caller.acquire(K, BURST, 9);
+            caller.acquire(L, 1, 9);
+        },
+    ];
+    let (subject, log) = run(make(&[]), acts);
+    audit(&*subject, log, 9);
+}
+
 /// A key comes back at the moment at which another claims its slot.
 fn insertion_against_a_hit<T: Subject>(make: Make<T>) {
     let acts: [Act<T>; 2] = [
@@ -422,6 +437,7 @@ mod transcription {
     passes! {
         inserted_twice(2, Some(3));
         inserted_twice_on_idle_slots(2, Some(3));
+        inserted_twice_and_another(2, Some(3));
         inserted_three_times(2, Some(1));
         inserted_once_and_twice(2, Some(3));
         insertion_against_a_hit(2, Some(3));
@@ -454,6 +470,7 @@ mod real_type {
     passes! {
         inserted_twice(Some(3));
         inserted_twice_on_idle_slots(Some(3));
+        inserted_twice_and_another(Some(2));
         inserted_three_times(Some(1));
         inserted_once_and_twice(Some(3));
         insertion_against_a_hit(Some(3));
@@ -504,6 +521,7 @@ mod broken_twins {
         horizon_after_the_claim: horizon_before_claim = two_clocks;
         claim_neither_acquires_nor_releases: acquire_release_claim = two_clocks;
         horizon_read_before_the_rescan: horizon_after_rescan = inserted_and_forgotten_meanwhile;
+        leaving_does_not_advance: leaving_advances = inserted_twice_and_another;
         leaver_keeps_the_tag: leaving_untags = inserted_twice;
         newcomers_horizon_is_raised: horizon_of_the_leaver = two_clocks;
         helper_opens_blindly: helper_settles = inserted_once_and_twice;
