@@ -55,7 +55,7 @@ impl Waiting for Closed {
     }
 
     async fn wait(&self) {
-        core::future::pending().await;
+        core::future::pending::<()>().await;
     }
 }
 
