@@ -83,7 +83,7 @@ pub use clock::QuantaClock;
 pub use clock::Timer;
 #[cfg(feature = "tokio")]
 pub use clock::TokioClock;
-pub use clock::{Clock, ManualClock, Monotone};
+pub use clock::{Clock, ManualClock, Monotone, Steady, Step};
 #[cfg(feature = "std")]
 pub use clock::{DefaultClock, MonotonicClock, WallClock};
 pub use decision::{Denied, Status};

@@ -12,6 +12,7 @@ mod monotone;
 mod monotonic;
 #[cfg(feature = "quanta")]
 mod quanta;
+mod steady;
 #[cfg(feature = "async")]
 mod timer;
 #[cfg(feature = "tokio")]
@@ -35,6 +36,7 @@ pub use manual::ManualClock;
 pub use monotone::Monotone;
 #[cfg(feature = "std")]
 pub use monotonic::MonotonicClock;
+pub use steady::{Steady, Step};
 #[cfg(feature = "async")]
 pub use timer::Timer;
 #[cfg(feature = "std")]
