@@ -83,7 +83,7 @@ pub use quota::{ParseQuotaError, Quota, QuotaError};
 pub use rate_limit::{KeyedRateLimit, RateLimit, RateLimitAt};
 pub use sharded::{Handle, ShardedTokenBucket};
 pub use timeline::Hint;
-pub use wait::{Line, Place, WaitingTokenBucket};
+pub use wait::{KeyedLine, KeyedPlace, Line, Place, WaitingTokenBucket};
 pub use window_log::SlidingWindowLog;
 
 /// What model checks need to steer, and to see.

@@ -6,19 +6,59 @@ use super::line::SLOTS;
 use super::table::Call;
 use crate::clock::Clock;
 use crate::decision::Denied;
+use crate::nanos::Nanos;
 use core::borrow::Borrow;
 use core::hash::{BuildHasher, Hash};
 
 /// Keys whose lines are loaded together: about as many as a core can wait for at once.
 const BATCH: usize = 16;
 
+/// A call of a batch on its way.
+#[derive(Clone, Copy)]
+struct Pending {
+    key: Identity,
+    /// In units; nothing is looked up where it is 0.
+    cost: Result<u64, Denied>,
+    glance: usize,
+}
+
+impl Pending {
+    const NONE: Self = Self { key: Identity::NONE, cost: Ok(0), glance: SLOTS };
+}
+
 impl<K: ?Sized, S: BuildHasher, C: Clock> Class<'_, K, S, C> {
-    /// Takes one token of each key, as far as they have one: `decisions[i]` is that of the `i`-th key. Returns how many
-    /// calls were admitted.
+    /// Takes tokens of many keys, each as far as it has them: of each pair of a key and a cost, `decisions[i]` is what
+    /// [`try_acquire_n`](Self::try_acquire_n) says of the `i`-th. Returns how many calls were admitted.
     ///
     /// The lines of sixteen keys are loaded before any of them is decided, so that a processor waits for memory once and
-    /// not sixteen times; and the clock is read once. On a table beyond the cache this is several times as fast as single
-    /// calls. Decides as many calls as there are both keys and places in `decisions`. Allocates nothing.
+    /// not sixteen times. On a table beyond the cache this is several times as fast as single calls. The clock is read
+    /// once, after the first sixteen, and all calls are decided as of that instant. Decides as many calls as there are
+    /// both pairs and places in `decisions`. Allocates nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{KeyedLimiter, Quota};
+    ///
+    /// let limiter = KeyedLimiter::<str>::new(Quota::per_hour(1_000), 1_000);
+    /// let sizes = [("alice", 700), ("bob", 700), ("alice", 700), ("carol", 7_000)];
+    /// let mut decisions = [Ok(()); 4];
+    /// assert_eq!(limiter.try_acquire_many(sizes, &mut decisions), 2);
+    /// assert!(decisions[2].is_err() && decisions[3].is_err());
+    /// ```
+    pub fn try_acquire_many<'q, Q>(
+        &self,
+        calls: impl IntoIterator<Item = (&'q Q, u64)>,
+        decisions: &mut [Result<(), Denied>],
+    ) -> usize
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized + 'q,
+    {
+        self.decide_many(calls, decisions, || self.store.clock.now())
+    }
+
+    /// Takes one token of each key, as far as it has one: [`try_acquire_many`](Self::try_acquire_many) at a cost of 1.
     ///
     /// # Examples
     ///
@@ -40,38 +80,58 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> Class<'_, K, S, C> {
         K: Borrow<Q>,
         Q: Hash + ?Sized + 'q,
     {
-        let cost = match self.pace.cost(1) {
-            Ok(0) => {
-                let decided = decisions.iter_mut().zip(keys).map(|(decision, _)| *decision = Ok(()));
-                return decided.count();
-            }
-            Ok(cost) => cost,
-            Err(denied) => {
-                decisions.iter_mut().zip(keys).for_each(|(decision, _)| *decision = Err(denied));
-                return 0;
-            }
-        };
-        let (table, mut keys) = (self.limiter.table(), keys.into_iter());
-        let mut admitted = 0;
+        self.try_acquire_many(keys.into_iter().map(|key| (key, 1)), decisions)
+    }
+}
+
+impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
+    /// As [`try_acquire_many`](Self::try_acquire_many), as of `now`. No clock is read.
+    pub fn try_acquire_many_at<'q, Q>(
+        &self,
+        calls: impl IntoIterator<Item = (&'q Q, u64)>,
+        decisions: &mut [Result<(), Denied>],
+        now: Nanos,
+    ) -> usize
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized + 'q,
+    {
+        self.decide_many(calls, decisions, || now)
+    }
+
+    fn decide_many<'q, Q: Hash + ?Sized + 'q>(
+        &self,
+        calls: impl IntoIterator<Item = (&'q Q, u64)>,
+        decisions: &mut [Result<(), Denied>],
+        now: impl Fn() -> Nanos,
+    ) -> usize {
+        let (table, mut calls) = (&self.store.table, calls.into_iter());
+        let (mut reading, mut admitted) = (None, 0);
         for decisions in decisions.chunks_mut(BATCH) {
-            let mut batch = [Identity::NONE; BATCH];
+            let mut batch = [Pending::NONE; BATCH];
             let mut loaded = 0;
-            for (slot, key) in batch.iter_mut().zip(keys.by_ref().take(decisions.len())) {
-                *slot = self.limiter.identity(key);
+            for (pending, (key, n)) in batch.iter_mut().zip(calls.by_ref().take(decisions.len())) {
+                pending.cost = self.pace.cost(n);
+                if !matches!(pending.cost, Ok(0)) {
+                    pending.key = self.store.identity(key);
+                }
                 loaded += 1;
             }
-            let batch = &batch[..loaded];
-            let mut glances = [SLOTS; BATCH];
-            for (glance, &key) in glances.iter_mut().zip(batch) {
-                *glance = table.line(key, 0).glance(key.tag(0));
-            }
-            let now = self.limiter.within(self.limiter.clock().now());
-            for ((decision, &key), glance) in decisions.iter_mut().zip(batch).zip(glances) {
-                *decision = table.acquire_at(glance, &Call { key, pace: self.pace, cost, now });
-                admitted += usize::from(decision.is_ok());
-            }
-            if loaded < decisions.len() {
+            if loaded == 0 {
                 break;
+            }
+            let batch = &mut batch[..loaded];
+            for Pending { key, glance, .. } in batch.iter_mut() {
+                *glance = table.line(*key, 0).glance(key.tag(0));
+            }
+            let now = *reading.get_or_insert_with(|| self.store.within(now()));
+            for (decision, &mut Pending { key, cost, glance }) in decisions.iter_mut().zip(batch) {
+                *decision = match cost {
+                    Ok(0) => Ok(()),
+                    Ok(cost) => table.acquire_at(glance, &Call { key, pace: self.pace, cost, now }),
+                    Err(denied) => Err(denied),
+                };
+                admitted += usize::from(decision.is_ok());
             }
         }
         admitted

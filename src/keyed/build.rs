@@ -1,12 +1,15 @@
 //! How a [`KeyedLimiter`] is built.
 
-use super::class::Classes;
+use super::classes::Classes;
 use super::error::KeyedError;
 use super::limiter::KeyedLimiter;
+use super::newcomers::Newcomers;
 use super::pace::Pace;
+use super::store::Store;
 use super::table::Table;
 #[cfg(feature = "std")]
 use crate::clock::DefaultClock;
+use crate::quota::Quota;
 use alloc::boxed::Box;
 use core::marker::PhantomData;
 #[cfg(feature = "std")]
@@ -31,7 +34,7 @@ impl<K: ?Sized> KeyedLimiter<K> {
     /// # Errors
     ///
     /// A [`KeyedError`] that names the limit broken: a capacity of zero, or of more keys or bytes than there can be; a rate
-    /// above one token per nanosecond, or a burst that takes more than 96 years to recover.
+    /// above one token per nanosecond, or a burst that takes more than 36 years to recover.
     pub fn try_new(quota: impl Into<Classes>, capacity: usize) -> Result<Self, KeyedError> {
         Self::try_with_hasher_and_clock(quota, capacity, RandomState::new(), DefaultClock)
     }
@@ -99,8 +102,9 @@ impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
         let first = paces.next().ok_or(KeyedError::NoQuota)??;
         let others: Box<[Pace]> = paces.collect::<Result<_, _>>()?;
         let end = others.iter().fold(first.end(), |end, pace| end.min(pace.end()));
-        let table = Table::try_new(capacity)?;
-        Ok(Self { first, others, table, end, capacity, hasher, clock, keys: PhantomData })
+        let longest = others.iter().fold(first.longest_debt(), |longest, pace| longest.max(pace.longest_debt()));
+        let store = Store { table: Table::try_new(capacity, longest)?, end, starts_short: false, hasher, clock };
+        Ok(Self { first, others, store, capacity, keys: PhantomData })
     }
 
     /// The same limiter, with new keys starting with `tokens` instead of a full burst; classes whose burst is smaller
@@ -142,6 +146,34 @@ impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
         for pace in &mut self.others {
             *pace = pace.starting_with(tokens);
         }
+        self.store.starts_short = self.first.starts_short() || self.others.iter().any(Pace::starts_short);
         Ok(self)
+    }
+
+    /// The same limiter, in which newcomers that find no slot share one bucket instead of being refused.
+    ///
+    /// While the slots where a key could go all hold keys in debt, its calls are charged to a token bucket of this quota, and
+    /// so are those of all other keys without a slot. It is refused with [`Denied::TableFull`] when that bucket is short.
+    /// So a flood of invented keys cannot lock out everybody new; at worst it takes most of what newcomers share. As
+    /// soon as there is a slot, the key has its own bucket again. No key in debt is forgotten either way.
+    ///
+    /// Bound: what all keys without a slot are admitted is within the shared quota, and comes on top of what each is
+    /// admitted once it has a slot. It is not in a key's [status](Self::status), and cannot be [given
+    /// back](Self::refund).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{Denied, KeyedLimiter, ManualClock, Quota};
+    ///
+    /// let limiter = KeyedLimiter::<u64>::with_clock(Quota::per_hour(1), 100, ManualClock::new())
+    ///     .sharing_when_full(Quota::per_second(20));
+    /// let admitted = (0..10_000).filter(|client| limiter.try_acquire(client).is_ok()).count();
+    /// assert_eq!(admitted, limiter.live() + 20); // one each that got a slot, and one second's worth of the others
+    /// ```
+    #[must_use]
+    pub fn sharing_when_full(mut self, quota: Quota) -> Self {
+        self.store.table.newcomers = Some(Newcomers::new(quota));
+        self
     }
 }

@@ -1,68 +1,33 @@
-//! [`Class`]: a keyed limiter under one of its quotas.
+//! [`Class`]: a keyed limiter under one of its quotas; where every call of either is decided.
 
-use super::limiter::KeyedLimiter;
+use super::identity::Identity;
 use super::pace::Pace;
+use super::store::Store;
 use crate::clock::Clock;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
-use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
-
-/// The quotas of a keyed limiter, one per class: free and paid clients, say.
-///
-/// Made from one [`Quota`], or from an array, a slice or a vector of them; the first is that of calls that name no class.
-#[derive(Clone, Debug)]
-pub struct Classes(Vec<Quota>);
-
-impl IntoIterator for Classes {
-    type Item = Quota;
-    type IntoIter = alloc::vec::IntoIter<Quota>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
-    }
-}
-
-impl From<Quota> for Classes {
-    fn from(quota: Quota) -> Self {
-        Self([quota].into())
-    }
-}
-
-impl<const N: usize> From<[Quota; N]> for Classes {
-    fn from(quotas: [Quota; N]) -> Self {
-        Self(quotas.into())
-    }
-}
-
-impl From<&[Quota]> for Classes {
-    fn from(quotas: &[Quota]) -> Self {
-        Self(quotas.into())
-    }
-}
-
-impl From<Vec<Quota>> for Classes {
-    fn from(quotas: Vec<Quota>) -> Self {
-        Self(quotas)
-    }
-}
+use core::marker::PhantomData;
 
 /// A keyed limiter under one of its quotas: what [`KeyedLimiter::class`] returns.
 ///
 /// A view that costs nothing to make. All classes share the table and the keys: a key that is charged in one is in debt in
 /// all of them, for the same time.
+///
+/// [`KeyedLimiter::class`]: crate::KeyedLimiter::class
 pub struct Class<'a, K: ?Sized, S, C> {
-    pub(super) limiter: &'a KeyedLimiter<K, S, C>,
+    pub(super) store: &'a Store<S, C>,
     pub(super) pace: &'a Pace,
+    pub(super) keys: PhantomData<fn(&K)>,
 }
 
 impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
     #[inline]
-    pub(super) const fn new(limiter: &'a KeyedLimiter<K, S, C>, pace: &'a Pace) -> Self {
-        Self { limiter, pace }
+    pub(super) const fn new(store: &'a Store<S, C>, pace: &'a Pace) -> Self {
+        Self { store, pace, keys: PhantomData }
     }
 
     /// The quota of this class.
@@ -76,12 +41,62 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
     }
 }
 
+impl<K: ?Sized, S, C> Class<'_, K, S, C> {
+    pub(crate) const fn clock(&self) -> &C {
+        &self.store.clock
+    }
+
+    /// Takes `n` tokens of a key that are due by `last`, which is not before `now`. Returns when the key's bucket will be full
+    /// again, 0 if the call was admitted without one; and when the tokens are due.
+    ///
+    /// The hint of a [`Denied::TryAfter`] counts from `last`.
+    pub(crate) fn reserve(&self, key: Identity, n: u64, now: Nanos, last: Nanos) -> Result<(u64, Nanos), Denied> {
+        let cost = self.pace.cost(n)?;
+        let (now, last) = (self.store.within(now), self.store.within(last));
+        if cost == 0 {
+            return Ok((0, now));
+        }
+        let patient = self.pace.patient(now, last);
+        let full_at = self.store.table.acquire_again(&patient, key, cost, now).map_err(|denied| match denied {
+            Denied::TryAfter(hint) => Denied::TryAfter(self.pace.hint_from(hint, now, last)),
+            denied => denied,
+        })?;
+        Ok((full_at, self.pace.due_at(full_at, now)))
+    }
+
+    /// Gives back at `now` what left a key's bucket full at `full_at`, if nothing was taken since; returns how many tokens of
+    /// it can be spent again.
+    pub(crate) fn give_back(&self, key: Identity, n: u64, full_at: u64, now: Nanos) -> u64 {
+        let now = self.store.within(now);
+        if full_at <= now.0 {
+            return 0; // it has drained, and the slot may be another's
+        }
+        let cut = |word| if word == full_at { self.pace.refunded(full_at, n) } else { word };
+        let from = self.store.table.lower(key, cut).unwrap_or(full_at);
+        self.pace.undrained(from, full_at, now).min(n)
+    }
+}
+
 impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
-    /// As [`KeyedLimiter::try_acquire_n_at`], under this class's quota.
+    /// As [`KeyedLimiter::try_acquire_at`](crate::KeyedLimiter::try_acquire_at), under this class's quota.
     ///
     /// # Errors
     ///
-    /// As [`KeyedLimiter::try_acquire_n`].
+    /// As [`KeyedLimiter::try_acquire_n`](crate::KeyedLimiter::try_acquire_n).
+    #[inline]
+    pub fn try_acquire_at<Q>(&self, key: &Q, now: Nanos) -> Result<(), Denied>
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.decide(key, 1, || now)
+    }
+
+    /// As [`KeyedLimiter::try_acquire_n_at`](crate::KeyedLimiter::try_acquire_n_at), under this class's quota.
+    ///
+    /// # Errors
+    ///
+    /// As [`KeyedLimiter::try_acquire_n`](crate::KeyedLimiter::try_acquire_n).
     #[inline]
     pub fn try_acquire_n_at<Q>(&self, key: &Q, n: u64, now: Nanos) -> Result<(), Denied>
     where
@@ -100,20 +115,43 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         // In this order: on the processors where it was measured, a time stamp counter is read only when all loads
         // before it are done, and nothing after it begins before. So the next call's hash is computed while this one
         // waits for its line. To load the line before the clock is read gains with a fast hasher and loses with SipHash.
-        let key = self.limiter.identity(key);
-        let table = self.limiter.table();
-        let line = table.line(key, 0);
-        let now = self.limiter.within(now());
-        table.acquire(line, self.pace, key, cost, now)
+        let key = self.store.identity(key);
+        let line = self.store.table.line(key, 0);
+        let now = self.store.within(now());
+        self.store.table.acquire(line, self.pace, key, cost, now)
+    }
+
+    /// A key as the table knows it.
+    pub(crate) fn identity<Q: Hash + ?Sized>(&self, key: &Q) -> Identity {
+        self.store.identity(key)
+    }
+
+    /// As [`KeyedLimiter::refund`](crate::KeyedLimiter::refund), of tokens that were taken under this class's quota.
+    pub fn refund<Q>(&self, key: &Q, n: u64)
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.store.table.lower(self.store.identity(key), |full_at| self.pace.refunded(full_at, n));
+    }
+
+    /// As [`KeyedLimiter::status_at`](crate::KeyedLimiter::status_at), under this class's quota.
+    pub fn status_at<Q>(&self, key: &Q, now: Nanos) -> Status
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        let now = self.store.within(now);
+        self.pace.status(self.store.table.full_at(self.store.identity(key), self.pace, now), now)
     }
 }
 
 impl<K: ?Sized, S: BuildHasher, C: Clock> Class<'_, K, S, C> {
-    /// As [`KeyedLimiter::try_acquire`], under this class's quota.
+    /// As [`KeyedLimiter::try_acquire`](crate::KeyedLimiter::try_acquire), under this class's quota.
     ///
     /// # Errors
     ///
-    /// As [`KeyedLimiter::try_acquire_n`].
+    /// As [`KeyedLimiter::try_acquire_n`](crate::KeyedLimiter::try_acquire_n).
     #[inline]
     pub fn try_acquire<Q>(&self, key: &Q) -> Result<(), Denied>
     where
@@ -123,33 +161,27 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> Class<'_, K, S, C> {
         self.try_acquire_n(key, 1)
     }
 
-    /// As [`KeyedLimiter::try_acquire_n`], under this class's quota.
+    /// As [`KeyedLimiter::try_acquire_n`](crate::KeyedLimiter::try_acquire_n), under this class's quota.
     ///
     /// # Errors
     ///
-    /// As [`KeyedLimiter::try_acquire_n`].
+    /// As [`KeyedLimiter::try_acquire_n`](crate::KeyedLimiter::try_acquire_n).
     #[inline]
     pub fn try_acquire_n<Q>(&self, key: &Q, n: u64) -> Result<(), Denied>
     where
         K: Borrow<Q>,
         Q: Hash + ?Sized,
     {
-        self.decide(key, n, || self.limiter.clock().now())
+        self.decide(key, n, || self.store.clock.now())
     }
 
-    /// As [`KeyedLimiter::status`], under this class's quota.
+    /// As [`KeyedLimiter::status`](crate::KeyedLimiter::status), under this class's quota.
     pub fn status<Q>(&self, key: &Q) -> Status
     where
         K: Borrow<Q>,
         Q: Hash + ?Sized,
     {
-        let now = self.limiter.within(self.limiter.clock().now());
-        let table = self.limiter.table();
-        let full_at = match table.find(self.limiter.identity(key)) {
-            Some((_, word)) => word.instant(),
-            None => self.pace.opening(table.horizon().get().max(now.0)),
-        };
-        self.pace.status(full_at, now)
+        self.status_at(key, self.store.clock.now())
     }
 }
 

@@ -16,7 +16,7 @@ use core::time::Duration;
 ///
 /// let century = Quota::per(1, Duration::from_secs(100 * 31_557_600));
 /// let error = KeyedLimiter::<str>::try_new(century, 1_000).unwrap_err();
-/// assert_eq!(error.to_string(), "a spent burst would take too long to recover: at most 96 years");
+/// assert_eq!(error.to_string(), "a spent burst would take too long to recover: at most 36 years");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -13,6 +13,12 @@ const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 const SECOND: u32 = 0x6A09_E667;
 const THIRD: u32 = 0xBB67_AE85;
 
+/// The tag of a slot that is nobody's.
+pub(super) const NOBODY: u32 = 0;
+
+/// Spreads fingerprints over the horizons, otherwise than over the lines.
+const STRIPES: u32 = 0x3C6E_F373;
+
 /// A key as the table knows it: 30 bits of fingerprint, and its first line.
 ///
 /// ```text
@@ -27,7 +33,7 @@ const THIRD: u32 = 0xBB67_AE85;
 /// Among `n` live keys in `m` lines, about `n * n / (m * 2^31)` pairs do: one pair among a million keys and 400 000 lines
 /// once in 860 tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Identity(u64);
+pub(crate) struct Identity(u64);
 
 impl Identity {
     /// Any value, to fill an array with.
@@ -36,8 +42,11 @@ impl Identity {
     /// The identity of a key of this hash.
     #[inline]
     pub(super) const fn new(hash: u64) -> Self {
-        // The product spreads hashes of which only the lower bits differ, such as a number as is, over the upper bits.
-        Self(hash.wrapping_mul(GOLDEN))
+        // The product spreads hashes of which only the lower bits differ, such as a number as is, over the upper bits; and
+        // these go into the lower ones again, where hashes of which only the upper bits differ would all be alike. Either
+        // step can be undone, so hashes that differ still do.
+        let product = hash.wrapping_mul(GOLDEN);
+        Self(product ^ (product >> 32))
     }
 
     /// The number of the key's line `candidate`, of 0 to 2, in a table of `lines` lines; the three are different.
@@ -73,6 +82,12 @@ impl Identity {
     pub(super) const fn tag(self, candidate: usize) -> u32 {
         self.fingerprint() | (low(candidate as u64) + 1)
     }
+}
+
+/// Which of `count` horizons is that of the key of `tag`, in whichever of its lines.
+#[inline]
+pub(super) const fn stripe(tag: u32, count: u32) -> usize {
+    within((tag & !3).wrapping_mul(STRIPES), count) as usize
 }
 
 /// A number evenly spread over all 64 bits, scaled to less than `limit`.
@@ -127,6 +142,26 @@ mod tests {
                 assert_eq!(*first_lines.entry(place).or_insert(key.line(0, lines)), key.line(0, lines));
                 assert_ne!(key.tag(candidate), 0);
             }
+        }
+    }
+
+    /// As hashers do that only multiply, or that take a number as it is: what differs may be anywhere.
+    #[test]
+    fn hashes_that_differ_in_a_few_bits_are_keys_of_their_own() {
+        for factor in [1, 0x9E37_79B9_7F4A_7C15, 0x517C_C1B7_2722_0A95, 0x0000_0001_0000_0001] {
+            for shift in (0..=50).step_by(2) {
+                let keys = (0..1_000_u64).map(|key| Identity::new((key << shift).wrapping_mul(factor)));
+                let distinct: std::collections::HashSet<_> = keys.map(|key| (key.tag(0), key.line(0, 400))).collect();
+                assert_eq!(distinct.len(), 1_000, "factor {factor:#x}, shift {shift}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_has_one_horizon_in_all_of_its_lines() {
+        for key in hashes().step_by(97).map(Identity::new) {
+            let stripes = [0, 1, 2].map(|candidate| stripe(key.tag(candidate), 40));
+            assert!(stripes.iter().all(|&stripe| stripe == stripes[0] && stripe < 40));
         }
     }
 

@@ -1,10 +1,8 @@
 //! [`KeyedLimiter`]: the type itself and what can be asked of it; how it is built is in `build`.
 
 use super::class::Class;
-use super::identity::Identity;
-use super::line::{Line, SLOTS};
 use super::pace::Pace;
-use super::table::Table;
+use super::store::Store;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
 use crate::clock::DefaultClock;
@@ -19,84 +17,73 @@ use core::marker::PhantomData;
 #[cfg(feature = "std")]
 use std::hash::RandomState;
 
-/// The type, with default parameters where there are any.
-macro_rules! keyed_limiter {
-    ($(#[$meta:meta])*) => {
-        keyed_limiter! { $(#[$meta])* #[cfg(feature = "std")] => S = RandomState, C = DefaultClock }
-        keyed_limiter! { $(#[$meta])* #[cfg(not(feature = "std"))] => S, C }
-    };
-    ($(#[$meta:meta])* => $($parameters:tt)*) => {
-        $(#[$meta])*
-        pub struct KeyedLimiter<K: ?Sized, $($parameters)*> {
-            /// The class of calls that name none; and the others.
-            pub(super) first: Pace,
-            pub(super) others: Box<[Pace]>,
-            pub(super) table: Table,
-            /// The last instant told apart.
-            pub(super) end: Nanos,
-            pub(super) capacity: usize,
-            pub(super) hasher: S,
-            pub(super) clock: C,
-            pub(super) keys: PhantomData<fn(&K)>,
-        }
-    };
-}
-
-keyed_limiter! {
-    /// A token bucket for each key, for millions of keys in fixed memory: a limit per client, address or API key.
-    ///
-    /// The memory is allocated once, at construction: 25.6 bytes for each key of the capacity. Nothing is allocated,
-    /// swept or scanned afterwards. A key gets a slot with its first admitted call, starts full unless [told
-    /// otherwise](Self::with_initial), and keeps the slot at least until its bucket is full again; from then on it
-    /// cannot be told from a key that was never seen, and its slot may go to another. So the capacity is a number of
-    /// keys that are *in debt* at the same time, not of keys that exist. When all slots where a new key could go are
-    /// in debt, it is refused with [`Denied::TableFull`]; no key in debt is ever forgotten.
-    ///
-    /// # Bound
-    ///
-    /// For every key, at most `burst + rate * (t - s)` tokens are admitted with readings in `[s, t]`, plus at most one
-    /// unit: 1 ns worth of the rate, or up to 2 ns where the period is no multiple of the tokens. Nothing drifts. Clocks
-    /// that disagree by `e` admit at most `2 * rate * e` more in real time, whichever of them charges, forgets or revives a
-    /// key.
-    ///
-    /// Keys are told apart by 30 bits of their hash and by their place. Two keys that share both share a bucket: they are
-    /// refused more, never admitted more. Among a million live keys this happens to one pair in 860 tables. Whoever can
-    /// choose keys with colliding hashes can take another's tokens, which is why the default hasher resists that. A
-    /// table that holds its capacity in live keys refuses less than one newcomer in a million; with 1.2 times as many, about
-    /// five in a hundred thousand.
-    ///
-    /// # Progress and ordering
-    ///
-    /// Lock-free: a call on a known key makes one read-modify-write, its refusal none. Decisions on one key are
-    /// linearizable, but for [`Denied::TableFull`]: while a call looks at one slot, another may become free. The
-    /// limiter gives its callers no happens-before edge. No method blocks, allocates, panics unless it says so, or
-    /// makes a system call unless the clock does.
-    ///
-    /// # Without `std`
-    ///
-    /// [`with_hasher_and_clock`](Self::with_hasher_and_clock) takes any hasher and any clock.
-    ///
-    /// # Examples
-    ///
-    /// Lookups borrow: a limiter for `String`s is asked for a `&str`, and never makes a `String`.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use tollgate::{KeyedLimiter, ManualClock, Quota};
-    ///
-    /// let clock = ManualClock::new();
-    /// let limiter = KeyedLimiter::<String>::with_clock(Quota::per_second(2), 10_000, clock.clone());
-    /// assert!(limiter.try_acquire("alice").is_ok());
-    /// assert!(limiter.try_acquire("alice").is_ok());
-    /// let denied = limiter.try_acquire("alice").unwrap_err();
-    /// assert_eq!(denied.retry_after(), Some(Duration::from_millis(500)));
-    /// assert!(limiter.try_acquire("bob").is_ok());
-    ///
-    /// clock.advance(Duration::from_millis(500));
-    /// assert!(limiter.try_acquire("alice").is_ok());
-    /// ```
-    ///
-    /// Several classes of quota can share the table; see [`class`](Self::class).
+/// A token bucket for each key, for millions of keys in fixed memory: a limit per client, address or API key.
+///
+/// The memory is allocated once, at construction: under 26 bytes for each key of the capacity. Nothing is allocated,
+/// swept or scanned afterwards. A key gets a slot with its first admitted call, starts full unless [told
+/// otherwise](Self::with_initial), and keeps the slot at least until its bucket is full again; from then on it
+/// cannot be told from a key that was never seen, and its slot may go to another. So the capacity is a number of
+/// keys that are *in debt* at the same time, not of keys that exist. When all slots where a new key could go are
+/// in debt, it is refused with [`Denied::TableFull`]; no key in debt is ever forgotten.
+///
+/// # Bound
+///
+/// For every key, at most `burst + rate * (t - s)` tokens are admitted with readings in `[s, t]`, plus at most one
+/// unit: 1 ns worth of the rate, or up to 2 ns where the period is no multiple of the tokens. Nothing drifts. Clocks
+/// that disagree by `e` admit at most `2 * rate * e` more in real time, whichever of them charges, forgets or revives a
+/// key.
+///
+/// Keys are told apart by 30 bits of their hash and by their place. Two keys that share both share a bucket: they are
+/// refused more, never admitted more. Among a million live keys this happens to one pair in 860 tables. Whoever can
+/// choose keys with colliding hashes can take another's tokens, which is why the default hasher resists that. A
+/// table that holds its capacity in live keys refuses less than one newcomer in a million; with 1.2 times as many, about
+/// five in a hundred thousand.
+///
+/// # Progress and ordering
+///
+/// Lock-free: a call on a known key makes one read-modify-write, its refusal none. Decisions on one key are
+/// linearizable, but for [`Denied::TableFull`]: while a call looks at one slot, another may become free. The
+/// limiter gives its callers no happens-before edge. No method blocks, allocates, panics unless it says so, or
+/// makes a system call unless the clock does.
+///
+/// # Without `std`
+///
+/// [`with_hasher_and_clock`](Self::with_hasher_and_clock) takes any hasher and any clock.
+///
+/// # Examples
+///
+/// Lookups borrow: a limiter for `String`s is asked for a `&str`, and never makes a `String`.
+///
+/// ```
+/// use std::time::Duration;
+/// use tollgate::{KeyedLimiter, ManualClock, Quota};
+///
+/// let clock = ManualClock::new();
+/// let limiter = KeyedLimiter::<String>::with_clock(Quota::per_second(2), 10_000, clock.clone());
+/// assert!(limiter.try_acquire("alice").is_ok());
+/// assert!(limiter.try_acquire("alice").is_ok());
+/// let denied = limiter.try_acquire("alice").unwrap_err();
+/// assert_eq!(denied.retry_after(), Some(Duration::from_millis(500)));
+/// assert!(limiter.try_acquire("bob").is_ok());
+///
+/// clock.advance(Duration::from_millis(500));
+/// assert!(limiter.try_acquire("alice").is_ok());
+/// ```
+///
+/// Several classes of quota can share the table; see [`class`](Self::class).
+pub struct KeyedLimiter<
+    K: ?Sized,
+    #[cfg(feature = "std")] S = RandomState,
+    #[cfg(not(feature = "std"))] S,
+    #[cfg(feature = "std")] C = DefaultClock,
+    #[cfg(not(feature = "std"))] C,
+> {
+    /// The class of calls that name none; and the others.
+    pub(super) first: Pace,
+    pub(super) others: Box<[Pace]>,
+    pub(super) store: Store<S, C>,
+    pub(super) capacity: usize,
+    pub(super) keys: PhantomData<fn(&K)>,
 }
 
 impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
@@ -135,7 +122,7 @@ impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
             None => &self.first,
             Some(other) => self.others.get(other)?,
         };
-        Some(Class::new(self, pace))
+        Some(Class::new(&self.store, pace))
     }
 
     /// The quota of the first class.
@@ -155,36 +142,38 @@ impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
 
     /// The table's size in memory: all that the limiter ever allocates, but for a few bytes per class.
     pub fn bytes(&self) -> usize {
-        size_of_val(self.table.lines())
+        self.store.table.bytes()
     }
 
-    #[inline]
-    pub(super) fn table(&self) -> &Table {
-        &self.table
+    /// As [`live`](Self::live), as of `now`. No clock is read.
+    pub fn live_at(&self, now: Nanos) -> usize {
+        self.store.live_in(self.store.table.lines(), now)
     }
 
-    #[inline]
-    pub(super) fn clock(&self) -> &C {
-        &self.clock
-    }
-
-    /// A reading as the table counts it.
-    #[inline]
-    pub(super) fn within(&self, now: Nanos) -> Nanos {
-        now.min(self.end)
+    /// As [`fill`](Self::fill), as of `now`. No clock is read.
+    pub fn fill_at(&self, now: Nanos) -> f64 {
+        self.store.fill(now)
     }
 
     #[inline]
     const fn first_class(&self) -> Class<'_, K, S, C> {
-        Class::new(self, &self.first)
+        Class::new(&self.store, &self.first)
     }
 }
 
 impl<K: ?Sized, S: BuildHasher, C> KeyedLimiter<K, S, C> {
-    /// A key as the table knows it.
+    /// Takes one token of `key` as of `now`, or none. No clock is read.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n`](Self::try_acquire_n).
     #[inline]
-    pub(super) fn identity<Q: Hash + ?Sized>(&self, key: &Q) -> Identity {
-        Identity::new(self.hasher.hash_one(key))
+    pub fn try_acquire_at<Q>(&self, key: &Q, now: Nanos) -> Result<(), Denied>
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.first_class().try_acquire_at(key, now)
     }
 
     /// Takes `n` tokens of `key` as of `now`, or none: the primitive under every other form. No clock is read.
@@ -204,13 +193,73 @@ impl<K: ?Sized, S: BuildHasher, C> KeyedLimiter<K, S, C> {
         self.first_class().try_acquire_n_at(key, n, now)
     }
 
+    /// Takes tokens of many keys as of `now`; see [`Class::try_acquire_many`]. No clock is read.
+    pub fn try_acquire_many_at<'q, Q>(
+        &self,
+        calls: impl IntoIterator<Item = (&'q Q, u64)>,
+        decisions: &mut [Result<(), Denied>],
+        now: Nanos,
+    ) -> usize
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized + 'q,
+    {
+        self.first_class().try_acquire_many_at(calls, decisions, now)
+    }
+
+    /// As [`status`](Self::status), as of `now`. No clock is read.
+    pub fn status_at<Q>(&self, key: &Q, now: Nanos) -> Status
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.first_class().status_at(key, now)
+    }
+
+    /// Gives `n` tokens of `key` back, for work that was admitted and then not done. No clock is read.
+    ///
+    /// The level is capped at the burst. A key that has no slot owes nothing, and gets nothing. Nor does one whose call was
+    /// admitted [while there was no slot for it](Self::sharing_when_full).
+    ///
+    /// Only give back what was taken, in the class in which it was. The bound then holds in any window for what was
+    /// admitted less what was given back meanwhile. The key keeps its slot for longer: after its bucket is full again, as
+    /// long as the longest debt of any class takes to drain, and about two seconds more. Where the line of memory in which
+    /// it lives has a key that was given tokens back and is in debt by a clock far ahead of others, less may come back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{KeyedLimiter, Quota};
+    ///
+    /// let limiter = KeyedLimiter::<str>::new(Quota::per_hour(10), 1_000);
+    /// assert!(limiter.try_acquire_n("alice", 4).is_ok());
+    /// limiter.refund("alice", 3); // one was used
+    /// assert_eq!(limiter.status("alice").remaining, 9);
+    /// ```
+    pub fn refund<Q>(&self, key: &Q, n: u64)
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.first_class().refund(key, n);
+    }
+
     /// As [`forget`](Self::forget), as of `now`. No clock is read.
     pub fn forget_at<Q>(&self, key: &Q, now: Nanos) -> bool
     where
         K: Borrow<Q>,
         Q: Hash + ?Sized,
     {
-        self.table.forget(self.identity(key), self.within(now))
+        self.store.forget(key, now)
+    }
+
+    /// As [`forgive`](Self::forgive), as of `now`. No clock is read.
+    pub fn forgive_at<Q>(&self, key: &Q, now: Nanos) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.store.forgive(key, now)
     }
 }
 
@@ -245,7 +294,20 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
         self.first_class().try_acquire_n(key, n)
     }
 
-    /// Takes one token of each key, as far as they have one; see [`Class::check_many`].
+    /// Takes tokens of many keys, each as far as it has them: pairs of a key and a cost; see [`Class::try_acquire_many`].
+    pub fn try_acquire_many<'q, Q>(
+        &self,
+        calls: impl IntoIterator<Item = (&'q Q, u64)>,
+        decisions: &mut [Result<(), Denied>],
+    ) -> usize
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized + 'q,
+    {
+        self.first_class().try_acquire_many(calls, decisions)
+    }
+
+    /// Takes one token of each key, as far as it has one; see [`Class::check_many`].
     pub fn check_many<'q, Q>(
         &self,
         keys: impl IntoIterator<Item = &'q Q>,
@@ -268,11 +330,12 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
         self.first_class().status(key)
     }
 
-    /// Frees the slot of `key` if the key has recovered; returns whether it has no slot now.
+    /// Forgets `key` if the key owes nothing; returns whether it owes nothing.
     ///
-    /// A key in debt keeps its slot until the debt has drained, for otherwise being forgotten would be a way to a new burst;
-    /// then its slot is free in any case. So this is only ever a courtesy to [`Denied::TableFull`]'s next victim, and the
-    /// way to start a key anew [with its initial level](Self::with_initial).
+    /// A key in debt keeps its slot until the debt has drained, for otherwise being forgotten would be a way to a new
+    /// burst; then its slot is free in any case. So this is only ever the way to start a key anew [with its initial
+    /// level](Self::with_initial); a key whose tokens were given back can be forgotten as late as its slot is free. To lift
+    /// a debt, [`forgive`](Self::forgive) it.
     ///
     /// # Examples
     ///
@@ -292,13 +355,39 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
         K: Borrow<Q>,
         Q: Hash + ?Sized,
     {
-        self.forget_at(key, self.clock.now())
+        self.forget_at(key, self.store.clock.now())
+    }
+
+    /// Lifts what `key` owes, so that it is full at once; returns whether it owes nothing now.
+    ///
+    /// For a person who unblocks a customer. Bound: what is admitted before and what is admitted after keep the key's bound,
+    /// each for itself; a window in which a key was forgiven `k` times admits at most `k + 1` times what it would have.
+    /// The key keeps its slot for longer, as after a [`refund`](Self::refund). The answer is `false`, and some debt stays,
+    /// where a clock far ahead of this reading has charged a key that was forgiven too and lives in the same line of memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{KeyedLimiter, Quota};
+    ///
+    /// let limiter = KeyedLimiter::<str>::new(Quota::per_hour(10), 1_000);
+    /// assert!(limiter.try_acquire_n("alice", 10).is_ok());
+    /// assert!(limiter.try_acquire("alice").is_err());
+    /// assert!(limiter.forgive("alice"));
+    /// assert!(limiter.try_acquire_n("alice", 10).is_ok());
+    /// ```
+    pub fn forgive<Q>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.forgive_at(key, self.store.clock.now())
     }
 
     /// How many keys are in debt now. Looks at every slot: an answer for tests and diagnostics, about 1 ns per key of the
     /// capacity; see [`fill`](Self::fill) for an estimate. Exact if nobody else calls meanwhile.
     pub fn live(&self) -> usize {
-        self.live_in(self.table.lines())
+        self.live_at(self.store.clock.now())
     }
 
     /// An estimate of how full the table is, from a sample of at most 64 lines: the part of its slots that hold a key in
@@ -315,20 +404,8 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
     /// assert!((0..5_000).all(|client| limiter.try_acquire(&client).is_ok()));
     /// assert!((0.1..0.4).contains(&limiter.fill())); // half the capacity, which is half the slots
     /// ```
-    #[allow(clippy::cast_precision_loss)] // an estimate
     pub fn fill(&self) -> f64 {
-        let lines = self.table.lines();
-        let sample = lines.len().min(64);
-        // Lines far apart, so that what a hasher with a pattern would do shows.
-        let live: usize =
-            lines.iter().step_by(lines.len() / sample).take(sample).map(|line| self.live_in([line])).sum();
-        live as f64 / (sample * SLOTS) as f64
-    }
-
-    fn live_in<'l>(&self, lines: impl IntoIterator<Item = &'l Line>) -> usize {
-        let now = self.within(self.clock.now());
-        let slots = lines.into_iter().flat_map(Line::slots);
-        slots.filter(|slot| slot.word().is_open() && !slot.word().is_free(now.0)).count()
+        self.fill_at(self.store.clock.now())
     }
 }
 

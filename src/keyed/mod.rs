@@ -61,22 +61,29 @@
 //! Lock-free. A thread that stalls between rules 4 and 5 keeps one slot from others, who use another; a tentative slot of
 //! the same key is settled by whoever needs it.
 
+mod acquire;
 mod address;
 mod batch;
 mod build;
 mod class;
+mod classes;
 mod error;
+mod horizon;
 mod identity;
 mod limiter;
 mod line;
+mod newcomers;
 mod pace;
 mod settle;
+mod store;
 mod table;
 mod word;
 
 pub use address::ClientKey;
-pub use class::{Class, Classes};
+pub use class::Class;
+pub use classes::Classes;
 pub use error::KeyedError;
+pub(crate) use identity::Identity;
 pub use limiter::KeyedLimiter;
 
 /// The lines of a key of this hash, for model checks that need keys to meet.

@@ -1,6 +1,7 @@
 //! [`Pace`]: one class's quota in terms of instants.
 
 use super::error::KeyedError;
+use super::line::MARK_ROUNDING;
 use super::word::Word;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
@@ -8,13 +9,13 @@ use crate::quota::Quota;
 use crate::timeline::{Hint, Timeline};
 use core::time::Duration;
 
-/// How long every keyed limiter lasts from its clock's origin: 50 years.
-const LASTING: Nanos = Nanos::from_secs(18_263 * 86_400);
+/// How long every keyed limiter lasts from its clock's origin: 110 years, so that one on Unix time lasts until 2080.
+const LASTING: Nanos = Nanos::from_secs(40_177 * 86_400);
 
-/// What rounding up to a whole unit, at most twice, can add to an instant.
-const ROUNDING: u64 = 4;
+/// What rounding up to a whole unit, at most twice, can add to an instant; and what a line's mark needs beyond the last.
+const ROUNDING: u64 = 4 + 2 * MARK_ROUNDING;
 
-/// The longest time in which a spent burst may recover: 96 years.
+/// The longest time in which a spent burst may recover: 36 years.
 const LONGEST_BURST: u64 = Word::LAST - LASTING.0 - ROUNDING;
 
 /// A quota whose state is the instant at which the bucket is full again.
@@ -117,21 +118,70 @@ impl Pace {
     /// Why [`charge`](Self::charge) with the same arguments gave nothing, and when it would.
     #[inline]
     pub(super) const fn refusal(&self, full_at: u64, cost: u64, now: Nanos) -> Denied {
+        Denied::TryAfter(self.hint(full_at, cost, now))
+    }
+
+    /// When [`charge`](Self::charge) with the same arguments, which gave nothing, would.
+    #[inline]
+    pub(super) const fn hint(&self, full_at: u64, cost: u64, now: Nanos) -> Hint {
         if cost == self.burst {
             // Only a full bucket will do. Where another class has left an instant between two positions, that is the
             // instant, and not the position after it.
-            return Denied::TryAfter(Hint::at(Nanos(full_at), now));
+            return Hint::at(Nanos(full_at), now);
         }
         // The first position at which the charge fits: full_at is later than now, and what it stands at, with the cost, is
         // above the burst.
         let due = (self.position(full_at) + cost).saturating_sub(self.burst);
-        Denied::TryAfter(self.due.hint(due, now))
+        self.due.hint(due, now)
     }
 
     /// When a key nobody knows yet will be full, if that could have been at `start` had it been full from the beginning.
     #[inline]
     pub(super) fn opening(&self, start: u64) -> u64 {
         if self.lacking == 0 { start } else { self.instant(self.position(start) + self.lacking) }
+    }
+
+    /// When a bucket that is full at `full_at` would be, had `n` tokens of what it gave not been taken.
+    pub(super) fn refunded(&self, full_at: u64, n: u64) -> u64 {
+        if self.burst == 0 {
+            return full_at; // nothing was charged
+        }
+        self.instant(self.position(full_at).saturating_sub(n.saturating_mul(self.unit)))
+    }
+
+    /// The same pace for a call at `now` that will wait until `last`: with a burst that is larger by what falls due meanwhile.
+    pub(super) fn patient(&self, now: Nanos, last: Nanos) -> Self {
+        Self { burst: self.burst + (self.due(last.0) - self.due(now.0)), ..*self }
+    }
+
+    /// The hint of a [`patient`](Self::patient) call in terms of its tokens: due when they would have been, counted from `last`.
+    pub(super) const fn hint_from(&self, hint: Hint, now: Nanos, last: Nanos) -> Hint {
+        Hint { position: hint.position + (self.due(last.0) - self.due(now.0)), now: last, ..hint }
+    }
+
+    /// The first instant, `now` or later, at which a call may be admitted that leaves a bucket full at `full_at`.
+    pub(super) fn due_at(&self, full_at: u64, now: Nanos) -> Nanos {
+        match self.position(full_at).checked_sub(self.burst) {
+            Some(position) if position > self.due(now.0) => Nanos(self.instant(position)),
+            _ => now,
+        }
+    }
+
+    /// Whole tokens of the last that were charged to a bucket, from when it is full at `from` to when it is at `full_at`, that
+    /// have not drained at `now`.
+    pub(super) fn undrained(&self, from: u64, full_at: u64, now: Nanos) -> u64 {
+        let drained = self.position(from).max(self.due(now.0));
+        self.position(full_at).saturating_sub(drained) / self.unit.max(1)
+    }
+
+    /// The longest that a key can be in debt, in nanoseconds.
+    pub(super) const fn longest_debt(&self) -> u64 {
+        self.instant(self.burst) + ROUNDING
+    }
+
+    /// How many tokens a cost in units was.
+    pub(super) const fn tokens_in(&self, cost: u64) -> u64 {
+        cost / self.unit
     }
 
     /// Whether keys nobody knows yet start with less than the burst.

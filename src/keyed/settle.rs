@@ -1,6 +1,6 @@
 //! Insertion: how a key gets a slot, and only one. Numbers of rules are those of the module above.
 
-use super::identity::CANDIDATES;
+use super::identity::{CANDIDATES, NOBODY};
 use super::line::{SLOTS, Slot};
 use super::table::{Call, Table};
 use super::word::{State, Word};
@@ -9,13 +9,14 @@ use crate::nanos::Nanos;
 use crate::sync::{Ordering, fence};
 use crate::timeline::Hint;
 
-/// A slot of a key: number, word as it was seen, tag of the key in its line.
+/// A slot of a key: number, what was seen there, tag of the key in its line.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     /// The key's slots are numbered: first those of its first line, then of its second, then of its third.
     number: usize,
     slot: Slot<'a>,
     word: Word,
+    seen: u32,
     tag: u32,
 }
 
@@ -41,7 +42,7 @@ impl<'a> Rest<'a> {
 /// What a look at all of a key's slots has shown.
 enum Survey<'a> {
     /// The call was decided on the key's open slot.
-    Decided(Result<(), Denied>),
+    Decided(Result<u64, Denied>),
     /// A slot is tentative for the key.
     Tentative(Place<'a>),
     /// The key has no slot; this one is the best for it.
@@ -51,32 +52,50 @@ enum Survey<'a> {
 }
 
 impl Table {
-    /// Decides a call of a key that seems to have no open slot.
+    /// Decides a call of a key that seems to have no bucket; returns when that will be full again.
     #[cold]
     #[inline(never)]
-    pub(super) fn insert(&self, call: &Call<'_>) -> Result<(), Denied> {
+    pub(super) fn insert(&self, call: &Call<'_>) -> Result<u64, Denied> {
         // PROGRESS: lock-free. Whenever a turn ends without a decision, another thread made a step on one of the key's
         // candidates; and a slot that is tentative for the key is settled here, not waited for.
         loop {
+            // The key, if the survey then finds that it has no slot, cannot have started any earlier (rule 6).
+            let start = self.start(call);
             let decision = match self.survey(call) {
                 Survey::Decided(decision) => Some(decision),
                 Survey::Tentative(place) => self.settle(place, call, false),
-                Survey::Free(place) => self.claim(place, call),
-                Survey::Full(until) => {
-                    return Err(Denied::TableFull(Hint {
-                        position: until,
-                        tokens: 1,
-                        unit: 1,
-                        period: 1,
-                        start: Nanos::ZERO,
-                        now: call.now,
-                    }));
-                }
+                Survey::Free(place) => match call.pace.charge(start, call.cost, call.now) {
+                    None if !call.pace.starts_short() => Some(Err(call.pace.refusal(start, call.cost, call.now))),
+                    _ => self.claim(place, call),
+                },
+                Survey::Full(until) => Some(self.without_slot(call, until)),
             };
             if let Some(decision) = decision {
                 return decision;
             }
         }
+    }
+
+    /// When the call's key, if nobody knows it, will be full (rule 7).
+    fn start(&self, call: &Call<'_>) -> u64 {
+        call.pace.opening(self.horizons.get(call.key.tag(0)).max(call.now.0))
+    }
+
+    /// Decides a call of a newcomer for which there is no slot until an instant.
+    fn without_slot(&self, call: &Call<'_>, until: u64) -> Result<u64, Denied> {
+        let start = call.pace.opening(self.horizons.get(call.key.tag(0)).max(until));
+        let room = match call.pace.charge(start, call.cost, Nanos(until)) {
+            None if !call.pace.starts_short() => call.pace.hint(start, call.cost, Nanos(until)).due(),
+            _ => Nanos(until),
+        };
+        let due = match &self.newcomers {
+            None => room,
+            Some(newcomers) => match newcomers.acquire(call.pace.tokens_in(call.cost), call.now) {
+                Ok(()) => return Ok(0), // there is no bucket of its own
+                Err(due) => due.map_or(room, |due| due.min(room)),
+            },
+        };
+        Err(Denied::TableFull(Hint::at(due, call.now)))
     }
 
     /// The slots of the key's line `candidate`, with their numbers and tags.
@@ -97,7 +116,7 @@ impl Table {
         for (candidate, rest) in rests.iter_mut().enumerate() {
             for (number, slot, tag) in self.places(call, candidate) {
                 let (word, seen) = slot.read();
-                let place = Place { number, slot, word, tag };
+                let place = Place { number, slot, word, seen, tag };
                 if seen == tag {
                     if let Some(decision) = Self::charge(slot, tag, call) {
                         return Survey::Decided(decision);
@@ -106,9 +125,9 @@ impl Table {
                         return Survey::Tentative(place);
                     }
                 }
-                match word.rested(call.now.0) {
-                    Some(time) => rest.add(time, place),
-                    None if word.is_open() => until = until.min(word.instant()),
+                match self.free_from((word, seen)) {
+                    Some(from) if from <= call.now.0 => rest.add(call.now.0 - from + 1, place),
+                    Some(from) => until = until.min(from),
                     None => {}
                 }
             }
@@ -124,19 +143,20 @@ impl Table {
     }
 
     /// Rules 4 and 5, then settles.
-    fn claim(&self, place: Place<'_>, call: &Call<'_>) -> Option<Result<(), Denied>> {
-        if place.word.is_open() {
-            self.horizon().raise(place.word.instant(), call.now);
+    fn claim(&self, place: Place<'_>, call: &Call<'_>) -> Option<Result<u64, Denied>> {
+        if place.seen != NOBODY {
+            self.horizons.raise(place.seen, place.word.instant());
         }
-        if !place.slot.claim(place.word) {
+        let claimed = place.word.claimed(self.hold);
+        if !place.slot.claim(place.word, claimed) {
             return None;
         }
-        let word = place.slot.publish(place.word, place.tag);
+        let word = place.slot.publish(claimed, place.tag);
         self.settle(Place { word, ..place }, call, true)
     }
 
     /// Rules 6 and 7: opens a tentative slot, unless its key has another; `None` if the call is to start over.
-    fn settle(&self, mine: Place<'_>, call: &Call<'_>, owner: bool) -> Option<Result<(), Denied>> {
+    fn settle(&self, mine: Place<'_>, call: &Call<'_>, owner: bool) -> Option<Result<u64, Denied>> {
         // ORDERING: sequentially consistent; pairs with itself in the threads that settle other slots of this key. Both
         // have seen their slots tentative before the fence; the later of the two sees the other's after it.
         fence(Ordering::SeqCst);
@@ -147,29 +167,29 @@ impl Table {
                     && let Some(word) = slot.find(tag)
                 {
                     match word.state() {
-                        State::Vacant | State::Claimed => break,
+                        State::Claimed => break,
                         State::Tentative if number > mine.number => {
-                            if slot.step(word, word.vacated()) {
+                            if self.leave(slot, word) {
                                 break;
                             }
                         }
-                        State::Tentative | State::Open => {
-                            mine.slot.step(mine.word, mine.word.vacated());
+                        State::Tentative | State::Open | State::Lowered => {
+                            self.leave(mine.slot, mine.word);
                             return None;
                         }
                     }
                 }
             }
         }
-        let start = call.pace.opening(self.horizon().get().max(call.now.0));
+        let start = self.start(call);
         if let Some(full_at) = call.pace.charge(start, call.cost, call.now) {
-            return mine.slot.step(mine.word, mine.word.committed(full_at)).then_some(Ok(()));
+            return mine.slot.step(mine.word, mine.word.committed(full_at)).then_some(Ok(full_at));
         }
         let settled = if call.pace.starts_short() {
             // The key is known from now on, and its bucket fills: what the refusal says comes true.
             mine.slot.step(mine.word, mine.word.committed(start))
         } else if owner {
-            mine.slot.step(mine.word, mine.word.vacated())
+            self.leave(mine.slot, mine.word)
         } else {
             mine.slot.word() == mine.word
         };

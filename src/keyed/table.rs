@@ -1,18 +1,17 @@
-//! [`Table`]: the lines, and how a key's bucket is found and charged. Numbers of rules are those of the module above.
+//! [`Table`]: the memory, and every step on a key that has a slot. Numbers of rules are those of the module above.
 
 use super::error::KeyedError;
-use super::identity::{CANDIDATES, FEWEST_LINES, Identity, MOST_LINES};
-use super::line::{Line, SLOTS, Slot};
+use super::horizon::Horizons;
+use super::identity::{CANDIDATES, FEWEST_LINES, Identity, MOST_LINES, NOBODY};
+use super::line::{Line, MARK_ROUNDING, SLOTS, Slot};
+use super::newcomers::Newcomers;
 use super::pace::Pace;
 use super::word::Word;
 use crate::decision::Denied;
 use crate::nanos::Nanos;
-use crate::sync::{AtomicU64, Backoff, Ordering};
+use crate::sync::Backoff;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-
-/// The horizon is raised in steps of 2^16 ns where time has come so far, so that it is seldom written.
-const GRAIN: u64 = 1 << 16;
 
 /// One call: the key, what it costs at which pace, and when.
 #[derive(Clone, Copy, Debug)]
@@ -28,13 +27,17 @@ pub(super) struct Call<'a> {
 #[derive(Debug)]
 pub(super) struct Table {
     lines: Box<[Line]>,
-    /// `H` of the protocol: no key that comes anew starts full before this instant.
-    horizon: Horizon,
+    pub(super) horizons: Horizons,
+    /// For how long a slot whose word was lowered is kept from others (rules 4 and 9): as long as any debt can last, and
+    /// what rounding adds to a mark.
+    pub(super) hold: u64,
+    /// What newcomers share while there is no slot for them.
+    pub(super) newcomers: Option<Newcomers>,
 }
 
 impl Table {
-    /// A table of twice as many slots as there are to be live keys.
-    pub(super) fn try_new(capacity: usize) -> Result<Self, KeyedError> {
+    /// A table of twice as many slots as there are to be live keys, none of which is ever in debt for longer than `longest`.
+    pub(super) fn try_new(capacity: usize, longest: u64) -> Result<Self, KeyedError> {
         // What lines can be numbered, and what memory there can be.
         const LARGEST: usize = {
             let (numbered, addressed) = (MOST_LINES / 2, isize::MAX as usize / size_of::<Line>() / 2);
@@ -52,7 +55,8 @@ impl Table {
             return Err(KeyedError::OutOfMemory { bytes: count.saturating_mul(size_of::<Line>()) });
         }
         lines.extend(core::iter::repeat_with(Line::new).take(count));
-        Ok(Self { lines: lines.into_boxed_slice(), horizon: Horizon(AtomicU64::new(0)) })
+        let (lines, horizons) = (lines.into_boxed_slice(), Horizons::try_new(count)?);
+        Ok(Self { lines, horizons, hold: longest + 2 * MARK_ROUNDING, newcomers: None })
     }
 
     /// All lines.
@@ -60,93 +64,40 @@ impl Table {
         &self.lines
     }
 
-    /// The number of lines.
-    #[inline]
-    #[allow(clippy::cast_possible_truncation)] // at most `MOST_LINES`
-    pub(super) fn count(&self) -> u32 {
-        self.lines.len() as u32
+    /// The memory that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.lines) + self.horizons.bytes()
     }
 
     /// One of a key's lines.
     #[inline]
+    #[allow(clippy::cast_possible_truncation)] // at most `MOST_LINES`
     pub(super) fn line(&self, key: Identity, candidate: usize) -> &Line {
-        &self.lines[key.line(candidate, self.count())]
+        &self.lines[key.line(candidate, self.lines.len() as u32)]
     }
 
-    /// Decides a call: charges the key's bucket, which it opens if there is none. `line` is the key's first.
-    ///
-    /// Nearly always, a unit is a nanosecond, the key lives in its first line, and nobody else is charging it just now.
-    /// This function does that and no more; others take over where it is otherwise.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // what a call would store for it must reach memory before the CAS can
-    pub(super) fn acquire(&self, line: &Line, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
-        let tag = key.tag(0);
-        if !pace.is_whole() {
-            return self.acquire_again(pace, key, cost, now);
-        }
-        let Some((slot, word)) = line.open(line.glance(tag), tag) else {
-            return self.acquire_in_second(pace, key, cost, now);
-        };
-        let full_at = pace.charge_whole(word.instant(), cost, now);
-        let refusal = || pace.refusal(word.instant(), cost, now);
-        attempt(slot, word, full_at, refusal).unwrap_or_else(|| self.acquire_again(pace, key, cost, now))
+    /// When a slot that was read as `word` and `tag` may be claimed, if that is not in somebody's hands (rule 4).
+    pub(super) fn free_from(&self, (word, tag): (Word, u32)) -> Option<u64> {
+        if tag == NOBODY { word.vacant_from() } else { word.free_from(self.hold) }
     }
 
-    /// As [`acquire`](Self::acquire), after a glance at the key's first line and for any unit.
-    #[inline]
-    pub(super) fn acquire_at(&self, glance: usize, call: &Call<'_>) -> Result<(), Denied> {
-        let Call { key, pace, cost, now } = *call;
-        let Some((slot, word)) = self.line(key, 0).open(glance, key.tag(0)) else {
-            return self.acquire_in_second(pace, key, cost, now);
-        };
-        let refusal = || pace.refusal(word.instant(), cost, now);
-        attempt(slot, word, pace.charge(word.instant(), cost, now), refusal)
-            .unwrap_or_else(|| self.acquire_again(pace, key, cost, now))
-    }
-
-    /// As [`acquire`](Self::acquire), for any unit, and for as many attempts as it takes.
-    #[inline(never)]
-    fn acquire_again(&self, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
-        let call = Call { key, pace, cost, now };
-        self.charge_in(0, &call).unwrap_or_else(|| self.acquire_in_second(pace, key, cost, now))
-    }
-
-    /// As [`acquire`](Self::acquire), but for the key's second line.
-    #[inline(never)]
-    fn acquire_in_second(&self, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
-        let call = Call { key, pace, cost, now };
-        self.charge_in(1, &call).unwrap_or_else(|| self.acquire_anywhere(&call))
-    }
-
-    /// Decides a call on the slot that seems to be the key's in its line `candidate`; `None` if it is not, or is not open.
-    #[inline]
-    fn charge_in(&self, candidate: usize, call: &Call<'_>) -> Option<Result<(), Denied>> {
-        let (line, tag) = (self.line(call.key, candidate), call.key.tag(candidate));
-        Self::charge(line.get(line.glance(tag))?, tag, call)
-    }
-
-    /// Decides a call wherever the key lives, and whatever others do meanwhile.
-    #[inline(never)]
-    fn acquire_anywhere(&self, call: &Call<'_>) -> Result<(), Denied> {
-        for candidate in 0..CANDIDATES {
-            let (line, tag) = (self.line(call.key, candidate), call.key.tag(candidate));
-            for slot in line.slots() {
-                if let Some(decision) = Self::charge(slot, tag, call) {
-                    return decision;
-                }
-            }
-        }
-        self.insert(call)
-    }
-
-    /// Decides a call on a slot that may be the key's; `None` if it is not, or is not open (rules 2 and 3).
-    pub(super) fn charge(slot: Slot<'_>, tag: u32, call: &Call<'_>) -> Option<Result<(), Denied>> {
+    /// Decides a call on a slot that may be the key's; `None` if it is not, or has no bucket (rules 2 and 3). Returns when the
+    /// bucket will be full again.
+    pub(super) fn charge(slot: Slot<'_>, tag: u32, call: &Call<'_>) -> Option<Result<u64, Denied>> {
         let mut backoff = Backoff::new();
         // PROGRESS: lock-free. The CAS fails, or the word of a refusal changes, only if another call made a step.
         loop {
-            let word = slot.find(tag).filter(|word| word.is_open())?;
-            let refusal = || call.pace.refusal(word.instant(), call.cost, call.now);
-            let decision = attempt(slot, word, call.pace.charge(word.instant(), call.cost, call.now), refusal);
+            let word = slot.find(tag).filter(|word| word.is_bucket())?;
+            let decision = match call.pace.charge(word.instant(), call.cost, call.now) {
+                Some(full_at) if word.is_lowered() => {
+                    slot.step_marked(word, word.charged(full_at)).then_some(Ok(full_at))
+                }
+                Some(full_at) => slot.step(word, word.charged(full_at)).then_some(Ok(full_at)),
+                None => {
+                    let refusal = || Err(call.pace.refusal(word.instant(), call.cost, call.now));
+                    (slot.word() == word).then(refusal)
+                }
+            };
             if decision.is_some() {
                 return decision;
             }
@@ -154,73 +105,62 @@ impl Table {
         }
     }
 
-    /// The open slot of a key and its word, if it has one.
+    /// The slot of a key and its word, if it has a bucket.
     pub(super) fn find(&self, key: Identity) -> Option<(Slot<'_>, Word)> {
         (0..CANDIDATES).find_map(|candidate| {
             let (line, tag) = (self.line(key, candidate), key.tag(candidate));
-            line.slots().find_map(|slot| Some((slot, slot.find(tag).filter(|word| word.is_open())?)))
+            line.slots().find_map(|slot| Some((slot, slot.find(tag).filter(|word| word.is_bucket())?)))
         })
+    }
+
+    /// When a key is full again, as its next call at `now` would find it.
+    pub(super) fn full_at(&self, key: Identity, pace: &Pace, now: Nanos) -> u64 {
+        match self.find(key) {
+            Some((_, word)) => word.instant(),
+            None => pace.opening(self.horizons.get(key.tag(0)).max(now.0)),
+        }
+    }
+
+    /// Cuts the debt of a key from one that lasts until an instant to one that lasts until what `cut` makes of it (rule 9).
+    /// Returns until when it lasts now; `None` if the key has no slot.
+    pub(super) fn lower(&self, key: Identity, cut: impl Fn(u64) -> u64) -> Option<u64> {
+        // PROGRESS: lock-free. The CAS fails only if another call made a step on the same slot.
+        loop {
+            let (slot, word) = self.find(key)?;
+            let lowest = slot.mark(word.instant()).saturating_sub(self.hold);
+            let full_at = cut(word.instant()).max(lowest);
+            if full_at >= word.instant() {
+                return Some(word.instant());
+            }
+            if slot.step_marked(word, word.lowered(full_at)) {
+                return Some(full_at);
+            }
+        }
     }
 
     /// Frees the slot of a key that has recovered (rule 8); whether the key has no slot now.
     pub(super) fn forget(&self, key: Identity, now: Nanos) -> bool {
         // PROGRESS: lock-free. The CAS fails only if another call made a step on the same slot.
         while let Some((slot, word)) = self.find(key) {
-            if !word.is_free(now.0) {
+            if word.free_from(self.hold).is_none_or(|free_from| free_from > now.0) {
                 return false;
             }
-            self.horizon.raise(word.instant(), now);
-            if slot.vacate(word) {
+            self.horizons.raise(key.tag(0), word.instant());
+            if self.leave(slot, word) {
                 return true;
             }
         }
         true
     }
 
-    /// The horizon.
-    #[inline]
-    pub(super) fn horizon(&self) -> &Horizon {
-        &self.horizon
-    }
-}
-
-/// One attempt at rule 3 from `word`, which is full again at `full_at` if the call fits: the decision, or `None` if the
-/// word has changed.
-#[inline]
-fn attempt(
-    slot: Slot<'_>,
-    word: Word,
-    full_at: Option<u64>,
-    refusal: impl FnOnce() -> Denied,
-) -> Option<Result<(), Denied>> {
-    match full_at {
-        Some(full_at) => slot.step(word, word.charged(full_at)).then_some(Ok(())),
-        None => (slot.word() == word).then(|| Err(refusal())),
-    }
-}
-
-/// The instant up to which lives of keys may have ended (rules 4, 7 and 8).
-#[derive(Debug)]
-pub(super) struct Horizon(AtomicU64);
-
-impl Horizon {
-    /// Raises the horizon to `instant` at least; to the end of its step if `now`, which is no earlier, has come so far.
-    /// No farther: a clock that is far ahead must not hold up the newcomers of all others.
-    pub(super) fn raise(&self, instant: u64, now: Nanos) {
-        // ORDERING: relaxed; pairs with nothing. The horizon only grows, and what this thread has seen of it is handed on
-        // by the release that follows.
-        if self.0.load(Ordering::Relaxed) < instant {
-            // ORDERING: release; pairs with `get`: whoever sees the rise sees what this thread had opened before it.
-            self.0.fetch_max((instant | (GRAIN - 1)).min(now.0), Ordering::Release);
+    /// Rule 8: leaves a slot to nobody, unless it has changed.
+    pub(super) fn leave(&self, slot: Slot<'_>, word: Word) -> bool {
+        let claimed = word.claimed(self.hold);
+        let mine = slot.claim(word, claimed);
+        if mine {
+            slot.vacate(claimed);
         }
-    }
-
-    /// The horizon, to be loaded after the key's candidates (rule 7).
-    pub(super) fn get(&self) -> u64 {
-        // ORDERING: acquire; pairs with `raise`, so that a refusal for a rise that came after the slot was opened finds
-        // the word changed (rule 3). The acquire loads of the candidates keep it in its place, and tell of every rise
-        // that matters to an admission.
-        self.0.load(Ordering::Acquire)
+        mine
     }
 }
 
@@ -275,5 +215,19 @@ mod tests {
             }
         }
         assert_eq!(most, 4, "and the horizon, where a key has lost its slot");
+    }
+
+    /// A newcomer whom the horizon holds up is refused before it takes anything.
+    #[test]
+    fn a_refused_newcomer_writes_nothing() {
+        let limiter = KeyedLimiter::<u64>::with_clock(Quota::per_second(1), 1, ManualClock::new());
+        let at = |key, secs| limiter.try_acquire_n_at(&key, 1, Nanos::from_secs(secs));
+        assert_eq!((0..1_000).filter(|&key| at(key, 0).is_ok()).count(), 15);
+        assert_eq!((2_000..3_000).filter(|&key| at(key, 1).is_ok()).count(), 15, "which have lost their slots");
+        assert_eq!((3_000..4_000).filter(|&key| at(key, 3).is_ok()).count(), 15, "and so have these");
+        for key in 5_000..6_000 {
+            let (decision, written) = counting_writes(|| at(key, 0));
+            assert!(decision.is_err() && written == 0, "key {key}: {decision:?}, {written} writes");
+        }
     }
 }

@@ -6,102 +6,124 @@
 /// LAYOUT   | instant: 62 bits, nanoseconds | state: 2 bits |
 /// ```
 ///
-/// The state is in the lowest bits, in the order in which a slot goes through them, so that every step of the protocol
-/// makes the number larger (rule 1).
+/// The state is in the lowest bits, in an order in which every step of the protocol but a lowering makes the number
+/// larger (rule 1). A claimed word is out of that order: only its owner changes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Word(pub(crate) u64);
+pub(super) struct Word(pub(super) u64);
 
 /// What a slot is in the middle of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
-    /// Nobody's.
-    Vacant,
-    /// Its owner is storing the tag.
-    Claimed,
+pub(super) enum State {
+    /// The bucket of the tag's key, if there is a tag; the instant is when the key is full again.
+    Open,
+    /// The same, after the key was given tokens back.
+    Lowered,
     /// It has a key, which may still turn out to live elsewhere.
     Tentative,
-    /// Its key's bucket; the instant is when the key is full again.
-    Open,
+    /// Its owner is storing the tag.
+    Claimed,
 }
 
 impl Word {
     /// The last instant that a word can hold: 146 years.
-    pub(crate) const LAST: u64 = u64::MAX >> 2;
+    pub(super) const LAST: u64 = u64::MAX >> 2;
 
-    pub(crate) const fn new(instant: u64, state: State) -> Self {
+    pub(super) const fn new(instant: u64, state: State) -> Self {
         Self(instant << 2 | state as u64)
     }
 
     #[inline]
-    pub(crate) const fn instant(self) -> u64 {
+    pub(super) const fn instant(self) -> u64 {
         self.0 >> 2
     }
 
     #[inline]
-    pub(crate) const fn state(self) -> State {
+    pub(super) const fn state(self) -> State {
         match self.0 & 3 {
-            0 => State::Vacant,
-            1 => State::Claimed,
+            0 => State::Open,
+            1 => State::Lowered,
             2 => State::Tentative,
-            _ => State::Open,
+            _ => State::Claimed,
         }
     }
 
     #[inline]
-    pub(crate) const fn is_open(self) -> bool {
+    pub(super) const fn is_open(self) -> bool {
         matches!(self.state(), State::Open)
     }
 
     #[inline]
-    pub(crate) const fn is_tentative(self) -> bool {
+    pub(super) const fn is_lowered(self) -> bool {
+        matches!(self.state(), State::Lowered)
+    }
+
+    #[inline]
+    pub(super) const fn is_tentative(self) -> bool {
         matches!(self.state(), State::Tentative)
     }
 
-    /// Whether a newcomer may claim the slot at `now`: it is vacant, or its key has recovered.
+    /// Whether the word is a bucket: of the tag's key, or nobody's.
     #[inline]
-    pub(crate) const fn is_free(self, now: u64) -> bool {
+    pub(super) const fn is_bucket(self) -> bool {
+        self.is_open() || self.is_lowered()
+    }
+
+    /// When the slot of a key may go to another (rule 4): once the key has recovered, and, where its word was ever
+    /// lowered, `hold` later; `None` while it is in somebody's hands.
+    #[inline]
+    pub(super) const fn free_from(self, hold: u64) -> Option<u64> {
         match self.state() {
-            State::Vacant => true,
-            State::Open => self.instant() <= now,
-            State::Claimed | State::Tentative => false,
+            State::Open => Some(self.instant()),
+            State::Lowered => Some(self.instant() + hold),
+            State::Tentative | State::Claimed => None,
         }
     }
 
-    /// For how long the slot has been free at `now`, and 1 ns more; `None` if it is not. A vacant slot: since ever.
-    pub(crate) const fn rested(self, now: u64) -> Option<u64> {
-        let since = if self.is_open() { self.instant() } else { 0 };
-        if self.is_free(now) { Some(now - since + 1) } else { None }
-    }
-
-    /// Rule 3: `Open(p)` is full again at `instant`, which is later than `p`.
+    /// When a slot without a key may be claimed: at once, unless its version is about to leave the word.
     #[inline]
-    pub(crate) const fn charged(self, instant: u64) -> Self {
-        debug_assert!(self.is_open() && instant > self.instant());
-        Self::new(instant, State::Open)
+    pub(super) const fn vacant_from(self) -> Option<u64> {
+        match self.state() {
+            State::Open if self.instant() < Self::LAST - 1 => Some(0),
+            State::Open => Some(self.instant()),
+            State::Lowered | State::Tentative | State::Claimed => None,
+        }
     }
 
-    /// Rule 4: a slot that is free has an owner.
-    pub(crate) const fn claimed(self) -> Self {
-        debug_assert!(matches!(self.state(), State::Vacant | State::Open));
-        Self::new(self.instant() + self.is_open() as u64, State::Claimed)
+    /// Rule 3: a bucket is full again at `instant`, which is later than before.
+    #[inline]
+    pub(super) const fn charged(self, instant: u64) -> Self {
+        debug_assert!(self.is_bucket() && instant > self.instant());
+        Self(instant << 2 | self.0 & 3)
+    }
+
+    /// Rule 4: a slot has an owner. `hold` as for [`free_from`](Self::free_from).
+    pub(super) const fn claimed(self, hold: u64) -> Self {
+        let held = if self.is_lowered() { hold } else { 0 };
+        Self::new(self.instant() + held, State::Claimed)
     }
 
     /// Rule 5: the tag of `Claimed(p)` is stored.
-    pub(crate) const fn tagged(self) -> Self {
+    pub(super) const fn tagged(self) -> Self {
         debug_assert!(matches!(self.state(), State::Claimed));
         Self::new(self.instant(), State::Tentative)
     }
 
     /// Rule 7: `Tentative(p)` is open, and full again at `instant`.
-    pub(crate) const fn committed(self, instant: u64) -> Self {
+    pub(super) const fn committed(self, instant: u64) -> Self {
         debug_assert!(self.is_tentative());
-        Self::new(if instant > self.instant() { instant } else { self.instant() }, State::Open)
+        Self::new(if instant > self.instant() { instant } else { self.instant() + 1 }, State::Open)
     }
 
-    /// Rule 8: `Tentative(p)` or `Open(p)` is nobody's again.
-    pub(crate) const fn vacated(self) -> Self {
-        debug_assert!(matches!(self.state(), State::Tentative | State::Open));
-        Self::new(self.instant() + 1, State::Vacant)
+    /// Rule 8: `Claimed(p)` has no tag, and is nobody's.
+    pub(super) const fn vacated(self) -> Self {
+        debug_assert!(matches!(self.state(), State::Claimed));
+        Self::new(self.instant() + 1, State::Open)
+    }
+
+    /// Rule 9: the debt of a bucket is cut; it is full again at `instant`, which is earlier than before.
+    pub(super) const fn lowered(self, instant: u64) -> Self {
+        debug_assert!(self.is_bucket() && instant < self.instant());
+        Self::new(instant, State::Lowered)
     }
 }
 
@@ -109,39 +131,56 @@ impl Word {
 mod tests {
     use super::*;
 
+    const HOLD: u64 = 1_000;
+
     #[test]
     fn words_come_apart_as_they_were_put_together() {
-        for state in [State::Vacant, State::Claimed, State::Tentative, State::Open] {
+        for state in [State::Open, State::Lowered, State::Tentative, State::Claimed] {
             for instant in [0, 1, 77, Word::LAST] {
                 let word = Word::new(instant, state);
                 assert_eq!((word.instant(), word.state()), (instant, state));
             }
         }
-        assert_eq!(Word(0), Word::new(0, State::Vacant));
+        assert_eq!(Word(0), Word::new(0, State::Open));
     }
 
     #[test]
-    fn every_step_makes_the_word_larger() {
+    fn every_step_but_a_lowering_makes_the_word_larger() {
         for p in [0, 1, 1 << 40] {
-            let vacant = Word::new(p, State::Vacant);
-            let open = Word::new(p, State::Open);
-            for claimed in [vacant.claimed(), open.claimed()] {
-                let tentative = claimed.tagged();
-                assert!(claimed > vacant && tentative > claimed);
-                assert!(tentative.committed(0) > tentative && tentative.committed(p + 9) > tentative);
-                assert!(tentative.vacated() > tentative);
+            let (open, lowered) = (Word::new(p, State::Open), Word::new(p, State::Lowered));
+            assert!(open.charged(p + 1) > open && lowered.charged(p + 1) > lowered);
+            assert!(lowered.charged(p + 1).is_lowered());
+            for (bucket, highest) in [(open, open), (lowered, Word::new(p + HOLD, State::Lowered))] {
+                let tentative = bucket.claimed(HOLD).tagged();
+                assert!(tentative > highest);
+                assert!(tentative.committed(0) > tentative && tentative.committed(p + HOLD + 9) > tentative);
+                assert!(tentative.claimed(HOLD).vacated() > tentative);
             }
-            assert!(open.claimed() > open && open.charged(p + 1) > open && open.vacated() > open);
         }
+        assert!(Word::new(9, State::Open).lowered(8) < Word::new(9, State::Open));
     }
 
     #[test]
     fn a_slot_is_free_from_the_very_instant_at_which_its_key_has_recovered() {
-        let open = Word::new(100, State::Open);
-        assert!(!open.is_free(99) && open.is_free(100));
-        assert!(Word::new(100, State::Vacant).is_free(0));
-        assert_eq!([99, 100, 101].map(|now| open.rested(now)), [None, Some(1), Some(2)]);
-        assert_eq!(Word::new(100, State::Vacant).rested(7), Some(8));
-        assert!(!Word::new(1, State::Claimed).is_free(100) && !Word::new(1, State::Tentative).is_free(100));
+        assert_eq!(Word::new(100, State::Open).free_from(HOLD), Some(100));
+        assert_eq!(Word::new(100, State::Lowered).free_from(HOLD), Some(100 + HOLD));
+        assert_eq!(Word::new(100, State::Open).vacant_from(), Some(0));
+        for state in [State::Claimed, State::Tentative] {
+            let word = Word::new(1, state);
+            assert_eq!((word.free_from(HOLD), word.vacant_from()), (None, None));
+        }
+    }
+
+    /// A slot that nobody has, claimed and given up again and again, ends at the last instant and never wraps.
+    #[test]
+    fn a_version_that_is_about_to_wrap_is_not_free() {
+        let mut word = Word::new(Word::LAST - 9, State::Open);
+        while word.vacant_from() == Some(0) {
+            let next = word.claimed(HOLD).tagged().claimed(HOLD).vacated();
+            assert!(next > word);
+            word = next;
+        }
+        assert_eq!(word.instant(), Word::LAST - 1);
+        assert_eq!(Word::new(Word::LAST - 2, State::Tentative).committed(0).instant(), Word::LAST - 1);
     }
 }

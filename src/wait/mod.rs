@@ -53,12 +53,14 @@
 
 #[cfg(feature = "std")]
 mod blocking;
+mod keyed;
 mod line;
 mod place;
 mod pool;
 mod sharded;
 mod token_bucket;
 
+pub use keyed::{KeyedLine, KeyedPlace};
 pub use line::Line;
 pub use place::Place;
 #[cfg(feature = "loom")]

@@ -1,0 +1,61 @@
+//! How a call is decided: the way of nearly every call, and of the others.
+//!
+//! There are three entries, because a call of a key that is known costs a few nanoseconds and each test on the way is
+//! felt. [`Table::acquire`] is for one call: a unit is a nanosecond, the key lives in its first line, nobody else is
+//! charging it just now, and it was never given anything back. [`Table::acquire_at`] is the same for a batch, which has
+//! looked at the line before and takes any unit. Where anything is otherwise, [`Table::acquire_again`] takes over.
+
+use super::identity::{CANDIDATES, Identity};
+use super::line::Line;
+use super::pace::Pace;
+use super::table::{Call, Table};
+use crate::decision::Denied;
+use crate::nanos::Nanos;
+
+impl Table {
+    /// Decides a call: charges the key's bucket, which it opens if there is none. `line` is the key's first.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // what a call would store for it must reach memory before the CAS can
+    pub(super) fn acquire(&self, line: &Line, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
+        let tag = key.tag(0);
+        if !pace.is_whole() {
+            return self.acquire_again(pace, key, cost, now).map(|_| ());
+        }
+        let Some((slot, word)) = line.open(line.glance(tag), tag) else {
+            return self.acquire_again(pace, key, cost, now).map(|_| ());
+        };
+        match pace.charge_whole(word.instant(), cost, now) {
+            Some(full_at) if slot.step(word, word.charged(full_at)) => Ok(()),
+            None if slot.word() == word => Err(pace.refusal(word.instant(), cost, now)),
+            _ => self.acquire_again(pace, key, cost, now).map(|_| ()),
+        }
+    }
+
+    /// As [`acquire`](Self::acquire), after a glance at the key's first line and for any unit.
+    #[inline]
+    pub(super) fn acquire_at(&self, glance: usize, call: &Call<'_>) -> Result<(), Denied> {
+        let Call { key, pace, cost, now } = *call;
+        let Some((slot, word)) = self.line(key, 0).open(glance, key.tag(0)) else {
+            return self.acquire_again(pace, key, cost, now).map(|_| ());
+        };
+        match pace.charge(word.instant(), cost, now) {
+            Some(full_at) if slot.step(word, word.charged(full_at)) => Ok(()),
+            None if slot.word() == word => Err(pace.refusal(word.instant(), cost, now)),
+            _ => self.acquire_again(pace, key, cost, now).map(|_| ()),
+        }
+    }
+
+    /// Decides a call wherever the key lives, and for as many attempts as it takes. Returns when the key's bucket will be full
+    /// again; 0 if the call was admitted without one.
+    #[inline(never)]
+    pub(super) fn acquire_again(&self, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<u64, Denied> {
+        let call = Call { key, pace, cost, now };
+        for candidate in 0..CANDIDATES {
+            let (line, tag) = (self.line(key, candidate), key.tag(candidate));
+            if let Some(decision) = line.get(line.glance(tag)).and_then(|slot| Self::charge(slot, tag, &call)) {
+                return decision;
+            }
+        }
+        self.insert(&call)
+    }
+}
