@@ -19,6 +19,14 @@ pub struct Rules {
     pub horizon: bool,
     /// 4: the horizon is raised before the claim, not after it.
     pub horizon_before_claim: bool,
+    /// 4: the horizon raised is that of the key that leaves, not of the one that comes.
+    pub horizon_of_the_leaver: bool,
+    /// 4 and 9: a slot whose word was lowered is kept from others for longer.
+    pub lowered_held: bool,
+    /// 9: no word is lowered below the mark less that time.
+    pub lowered_to_mark: bool,
+    /// 9: a charge of a word that was lowered raises the mark.
+    pub charge_marked: bool,
     /// 4: a claim acquires and releases.
     pub acquire_release_claim: bool,
     /// 5: the tag is stored while the slot is claimed, not when it is tentative already.
@@ -37,10 +45,10 @@ pub struct Rules {
     pub horizon_after_rescan: bool,
     /// 7: where a caller that is not the owner is refused, it loads the word once more, as in rule 3.
     pub helper_refusal_rechecked: bool,
-    /// 1 and 8: an aborted slot's word gets larger.
-    pub abort_advances: bool,
-    /// 1 and 8: a forgotten slot's word gets larger.
-    pub forget_advances: bool,
+    /// 1 and 8: the word of a slot that is left gets larger.
+    pub leaving_advances: bool,
+    /// 8: a slot that is left loses its tag before it is open again.
+    pub leaving_untags: bool,
 }
 
 impl Rules {
@@ -59,17 +67,25 @@ impl Rules {
         helper_settles: true,
         horizon_after_rescan: true,
         helper_refusal_rechecked: true,
-        abort_advances: true,
-        forget_advances: true,
+        leaving_advances: true,
+        leaving_untags: true,
+        horizon_of_the_leaver: true,
+        lowered_held: true,
+        lowered_to_mark: true,
+        charge_marked: true,
     };
 }
+
+/// The tag of a slot that is nobody's.
+const NOBODY: u32 = 0;
 
 /// Slots that are all candidates of every key, in this order; one token per nanosecond.
 #[derive(Debug)]
 pub struct Table<const SLOTS: usize> {
     words: [AtomicU64; SLOTS],
     tags: [AtomicU32; SLOTS],
-    horizon: AtomicU64,
+    horizons: [AtomicU64; 2],
+    mark: AtomicU64,
     burst: u64,
     rules: Rules,
 }
@@ -78,20 +94,23 @@ impl<const SLOTS: usize> Table<SLOTS> {
     /// A table whose first slots are open for these keys (of 1 and up), each full at its instant.
     pub fn new(burst: u64, rules: Rules, open: &[(u32, u64)]) -> Self {
         let word = |i: usize| open.get(i).map_or(0, |&(_, full_at)| Word::new(full_at, State::Open).0);
-        let tag = |i: usize| open.get(i).map_or(0, |&(key, _)| key);
+        let tag = |i: usize| open.get(i).map_or(NOBODY, |&(key, _)| key);
         let words = core::array::from_fn(|i| AtomicU64::new(word(i)));
         let tags = core::array::from_fn(|i| AtomicU32::new(tag(i)));
-        Self { words, tags, horizon: AtomicU64::new(0), burst, rules }
+        let horizons = core::array::from_fn(|_| AtomicU64::new(0));
+        Self { words, tags, horizons, mark: AtomicU64::new(0), burst, rules }
     }
 
     /// Whether `cost` tokens of `key` were admitted.
     pub fn acquire(&self, key: u32, cost: u64, now: u64) -> bool {
         loop {
+            let early = self.horizon(key).load(Ordering::Acquire);
             let decision = match (0..SLOTS).find_map(|i| self.find(i, key).map(|word| (i, word))) {
-                Some((i, word)) if word.is_open() => self.charge(i, word, cost, now),
+                Some((i, word)) if word.is_bucket() => self.charge(i, word, cost, now),
                 Some((i, word)) => self.settle(i, word, key, cost, now, false),
-                None => match (0..SLOTS).map(|i| (i, self.word(i))).find(|(_, word)| word.is_free(now)) {
-                    Some((i, word)) => self.claim(i, word, key, cost, now),
+                None => match (0..SLOTS).map(|i| (i, self.seen(i))).find(|&(_, seen)| self.is_free(seen, now)) {
+                    Some(_) if self.charged(early.max(now), cost, now).is_none() => return false,
+                    Some((i, seen)) => self.claim(i, seen, key, cost, now),
                     None => return false, // the table is full
                 },
             };
@@ -101,30 +120,70 @@ impl<const SLOTS: usize> Table<SLOTS> {
         }
     }
 
-    /// Frees the slot of a key that has recovered.
+    /// Leaves the slot of a key that has recovered.
     pub fn forget(&self, key: u32, now: u64) {
         while let Some((i, word)) = (0..SLOTS).find_map(|i| self.find(i, key).map(|word| (i, word))) {
-            if !word.is_open() || !word.is_free(now) {
+            if !word.is_bucket() || !self.is_free((word, key), now) {
                 return;
             }
             if self.rules.horizon {
-                self.horizon.fetch_max(word.instant(), Ordering::Release);
+                self.horizon(key).fetch_max(word.instant(), Ordering::Release);
             }
-            if self.step(i, word, vacant(word, self.rules.forget_advances), Ordering::Release) {
+            if self.leave(i, word, key) {
                 return;
             }
         }
+    }
+
+    /// Gives `n` tokens of a key back.
+    pub fn refund(&self, key: u32, n: u64) {
+        while let Some((i, word)) = (0..SLOTS).find_map(|i| self.find(i, key).map(|word| (i, word))) {
+            if !word.is_bucket() {
+                return;
+            }
+            let mark = self.mark.load(Ordering::Relaxed).max(word.instant());
+            let lowest = if self.rules.lowered_to_mark { mark.saturating_sub(self.hold()) } else { 0 };
+            let full_at = word.instant().saturating_sub(n).max(lowest);
+            if full_at >= word.instant() || self.step_marked(i, word, word.lowered(full_at), true) {
+                return;
+            }
+        }
+    }
+
+    /// As long as any debt.
+    fn hold(&self) -> u64 {
+        if self.rules.lowered_held { self.burst } else { 0 }
+    }
+
+    fn horizon(&self, key: u32) -> &AtomicU64 {
+        &self.horizons[key as usize % 2]
     }
 
     fn word(&self, i: usize) -> Word {
         Word(self.words[i].load(Ordering::Acquire))
     }
 
+    fn seen(&self, i: usize) -> (Word, u32) {
+        (self.word(i), self.tags[i].load(Ordering::Acquire))
+    }
+
+    fn is_free(&self, (word, tag): (Word, u32), now: u64) -> bool {
+        let from = if tag == NOBODY { word.vacant_from() } else { word.free_from(self.hold()) };
+        from.is_some_and(|from| from <= now)
+    }
+
     fn step(&self, i: usize, from: Word, to: Word, order: Ordering) -> bool {
         self.words[i].compare_exchange(from.0, to.0, order, Ordering::Relaxed).is_ok()
     }
 
-    /// Rule 2; open and tentative slots only.
+    fn step_marked(&self, i: usize, from: Word, to: Word, marked: bool) -> bool {
+        if marked {
+            self.mark.fetch_max(from.instant().max(to.instant()), Ordering::Relaxed);
+        }
+        self.step(i, from, to, Ordering::Release)
+    }
+
+    /// Rule 2; buckets and tentative slots only.
     fn find(&self, i: usize, key: u32) -> Option<Word> {
         if self.tags[i].load(Ordering::Relaxed) != key {
             return None;
@@ -133,12 +192,15 @@ impl<const SLOTS: usize> Table<SLOTS> {
         if self.rules.second_tag_load && self.tags[i].load(Ordering::Acquire) != key {
             return None;
         }
-        (word.is_open() || word.is_tentative()).then_some(word)
+        (word.is_bucket() || word.is_tentative()).then_some(word)
     }
 
     /// Rule 3.
     fn charge(&self, i: usize, word: Word, cost: u64, now: u64) -> Option<bool> {
         match self.charged(word.instant(), cost, now) {
+            Some(full_at) if word.is_lowered() => {
+                self.step_marked(i, word, word.charged(full_at), self.rules.charge_marked).then_some(true)
+            }
             Some(full_at) => self.step(i, word, word.charged(full_at), Ordering::Relaxed).then_some(true),
             None => (!self.rules.refusal_rechecked || self.is_still(i, word)).then_some(false),
         }
@@ -155,17 +217,18 @@ impl<const SLOTS: usize> Table<SLOTS> {
     }
 
     /// Rules 4 and 5.
-    fn claim(&self, i: usize, word: Word, key: u32, cost: u64, now: u64) -> Option<bool> {
+    fn claim(&self, i: usize, (word, tag): (Word, u32), key: u32, cost: u64, now: u64) -> Option<bool> {
         let raise = || {
-            if self.rules.horizon && word.is_open() && self.horizon.load(Ordering::Relaxed) < word.instant() {
-                self.horizon.fetch_max(word.instant(), Ordering::Release);
+            let horizon = self.horizon(if self.rules.horizon_of_the_leaver { tag } else { key });
+            if self.rules.horizon && tag != NOBODY && horizon.load(Ordering::Relaxed) < word.instant() {
+                horizon.fetch_max(word.instant(), Ordering::Release);
             }
         };
         if self.rules.horizon_before_claim {
             raise();
         }
-        let tentative = word.claimed().tagged();
-        let next = if self.rules.claimed_phase { word.claimed() } else { tentative };
+        let tentative = word.claimed(self.hold()).tagged();
+        let next = if self.rules.claimed_phase { word.claimed(self.hold()) } else { tentative };
         let order = if self.rules.acquire_release_claim { Ordering::AcqRel } else { Ordering::Relaxed };
         if !self.step(i, word, next, order) {
             return None;
@@ -180,21 +243,30 @@ impl<const SLOTS: usize> Table<SLOTS> {
         self.settle(i, tentative, key, cost, now, true)
     }
 
-    fn abort(&self, i: usize, word: Word) -> bool {
-        self.step(i, word, vacant(word, self.rules.abort_advances), Ordering::Relaxed)
+    /// Rule 8.
+    fn leave(&self, i: usize, word: Word, key: u32) -> bool {
+        let claimed = word.claimed(self.hold());
+        let mine = self.step(i, word, claimed, Ordering::AcqRel);
+        if mine {
+            self.tags[i].store(if self.rules.leaving_untags { NOBODY } else { key }, Ordering::Release);
+            let vacated = claimed.vacated();
+            let stale = Word::new(claimed.instant(), State::Open);
+            self.words[i].store(if self.rules.leaving_advances { vacated.0 } else { stale.0 }, Ordering::Release);
+        }
+        mine
     }
 
     /// Rules 6 and 7.
     fn settle(&self, mine: usize, word: Word, key: u32, cost: u64, now: u64, owner: bool) -> Option<bool> {
-        let early = self.horizon.load(Ordering::Relaxed);
+        let early = self.horizon(key).load(Ordering::Relaxed);
         if self.rules.rescan && (owner || self.rules.helper_settles) && !self.rescan(mine, word, key) {
             return None;
         }
-        let late = self.horizon.load(Ordering::Acquire);
+        let late = self.horizon(key).load(Ordering::Acquire);
         let start = now.max(if self.rules.horizon_after_rescan { late } else { early });
         match self.charged(start, cost, now) {
             Some(full_at) => self.step(mine, word, word.committed(full_at), Ordering::Relaxed).then_some(true),
-            None if owner => self.abort(mine, word).then_some(false),
+            None if owner => self.leave(mine, word, key).then_some(false),
             None => (!self.rules.helper_refusal_rechecked || self.is_still(mine, word)).then_some(false),
         }
     }
@@ -206,23 +278,23 @@ impl<const SLOTS: usize> Table<SLOTS> {
         }
         for i in (0..SLOTS).filter(|&i| i != mine) {
             loop {
-                let other = self.word(i);
-                if self.tags[i].load(Ordering::Acquire) != key {
+                let (other, tag) = self.seen(i);
+                if tag != key {
                     break;
                 }
                 let in_the_way = match other.state() {
-                    State::Vacant | State::Claimed => false,
-                    State::Open => true,
+                    State::Claimed => false,
+                    State::Open | State::Lowered => true,
                     State::Tentative if i < mine => self.rules.give_way,
                     State::Tentative => {
-                        if self.rules.abort_higher && !self.abort(i, other) {
+                        if self.rules.abort_higher && !self.leave(i, other, key) {
                             continue;
                         }
                         false
                     }
                 };
                 if in_the_way {
-                    self.abort(mine, word);
+                    self.leave(mine, word, key);
                     return false;
                 }
                 break;
@@ -230,9 +302,4 @@ impl<const SLOTS: usize> Table<SLOTS> {
         }
         true
     }
-}
-
-/// Rule 8: the word of a slot that is left, which gets larger if it `advances`.
-fn vacant(word: Word, advances: bool) -> Word {
-    if advances { word.vacated() } else { Word::new(word.instant(), State::Vacant) }
 }

@@ -25,6 +25,7 @@ const N: u32 = 4;
 trait Subject: Send + Sync + 'static {
     fn acquire(&self, key: u32, cost: u64, now: u64) -> bool;
     fn forget(&self, key: u32, now: u64);
+    fn refund(&self, key: u32, n: u64);
 }
 
 /// Makes a subject in whose first slots these keys are open, each full at its instant.
@@ -38,6 +39,10 @@ impl<const SLOTS: usize> Subject for Table<SLOTS> {
     fn forget(&self, key: u32, now: u64) {
         self.forget(key, now);
     }
+
+    fn refund(&self, key: u32, n: u64) {
+        self.refund(key, n);
+    }
 }
 
 type Real = KeyedLimiter<u32, Chosen, ManualClock>;
@@ -49,6 +54,10 @@ impl Subject for Real {
 
     fn forget(&self, key: u32, now: u64) {
         self.forget_at(&key, Nanos(now));
+    }
+
+    fn refund(&self, key: u32, n: u64) {
+        self.refund(&key, n);
     }
 }
 
@@ -235,6 +244,25 @@ fn slow_hit_against_reclaim_and_return<T: Subject>(make: Make<T>) {
     audit(&*subject, log, 3);
 }
 
+/// A slow hit against a refund of the same key and another key's insertion in the slot: the word that was charged comes
+/// again, and belongs to the other.
+fn slow_hit_against_refund_and_reclaim<T: Subject>(make: Make<T>) {
+    let acts: [Act<T>; 2] = [
+        |caller| {
+            caller.acquire(K, 1, 3);
+        },
+        |caller| {
+            caller.subject.refund(K, 2);
+            caller.acquire(L, 2, 2);
+            caller.acquire(K, 1, 3);
+        },
+    ];
+    let (subject, mut log) = run(make(&[(K, 4), (M, 20)]), acts);
+    // What K has spent before and not got back: of 4 it was full at, 2 are given back.
+    log.push((K, 0, 2));
+    audit(&*subject, log, 3);
+}
+
 /// A key that has spent its burst at 0 loses its slot on a fast clock, and comes back on a slow one.
 fn two_clocks<T: Subject>(make: Make<T>) {
     let acts: [Act<T>; 2] = [
@@ -359,6 +387,7 @@ mod transcription {
         inserted_once_and_twice(2, Some(3));
         insertion_against_a_hit(2, Some(3));
         slow_hit_against_reclaim_and_return(2, Some(3));
+        slow_hit_against_refund_and_reclaim(2, Some(3));
         two_clocks(2, Some(3));
         forgotten_on_a_fast_clock(2, None);
         forget_against_a_hit(2, None);
@@ -388,6 +417,7 @@ mod real_type {
         inserted_once_and_twice(Some(3));
         insertion_against_a_hit(Some(3));
         slow_hit_against_reclaim_and_return(Some(2));
+        slow_hit_against_refund_and_reclaim(Some(2));
         two_clocks(Some(3));
         forgotten_on_a_fast_clock(Some(3));
         forget_against_a_hit(Some(3));
@@ -431,8 +461,9 @@ mod broken_twins {
         horizon_after_the_claim: horizon_before_claim = two_clocks;
         claim_neither_acquires_nor_releases: acquire_release_claim = two_clocks;
         horizon_read_before_the_rescan: horizon_after_rescan = two_clocks;
-        abort_does_not_advance: abort_advances = refused_newcomer_against_a_helper;
-        forget_does_not_advance: forget_advances = forgotten_newcomer_against_a_helper;
+        leaver_keeps_the_tag: leaving_untags = inserted_twice;
+        newcomers_horizon_is_raised: horizon_of_the_leaver = two_clocks;
+        lowered_slot_is_not_held: lowered_held = slow_hit_against_refund_and_reclaim;
         helper_opens_blindly: helper_settles = inserted_once_and_twice;
     }
 

@@ -370,16 +370,16 @@ mod real_type {
         "", real;
         last_place_against_reserving(Some(4));
         all_given_back(Some(2));
-        neighbours_given_back(Some(3));
-        two_takers_of_one_stretch(Some(2));
-        slot_emptied_and_filled_again(Some(3));
-        slot_filled_with_what_is_not_due(Some(3));
-        expired_slot_filled_again(Some(3));
-        absorbed_against_a_taker(Some(3));
+        neighbours_given_back(Some(4));
+        two_takers_of_one_stretch(Some(3));
+        slot_emptied_and_filled_again(Some(4));
+        slot_filled_with_what_is_not_due(Some(4));
+        expired_slot_filled_again(Some(4));
+        absorbed_against_a_taker(Some(4));
         more_given_back_than_there_is_room_for(Some(1));
-        expired_on_one_clock(Some(2));
-        given_back_to_one_who_waits(Some(2));
-        a_stretch_taken_in_pieces(Some(3));
+        expired_on_one_clock(Some(3));
+        given_back_to_one_who_waits(Some(3));
+        a_stretch_taken_in_pieces(Some(4));
     }
 
     /// Two take places in the line of one key, and one gives its place back: from the end, if it is still the last.
@@ -408,7 +408,7 @@ mod real_type {
     /// Places are given back, taken and reserved while the clock moves on.
     #[test]
     fn on_a_moving_clock() {
-        explore("waiting, on a moving clock", Some(2), || {
+        explore("waiting, on a moving clock", Some(3), || {
             let clock = ManualClock::new();
             let bucket = WaitingTokenBucket::with_clock(quota(1), Duration::MAX, clock.clone());
             let subject = Arc::new(Real(Arc::new(bucket), clock));

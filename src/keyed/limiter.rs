@@ -362,8 +362,8 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
     ///
     /// For a person who unblocks a customer. Bound: what is admitted before and what is admitted after keep the key's bound,
     /// each for itself; a window in which a key was forgiven `k` times admits at most `k + 1` times what it would have.
-    /// The key keeps its slot for longer, as after a [`refund`](Self::refund). The answer is `false`, and some debt stays,
-    /// where a clock far ahead of this reading has charged a key that was forgiven too and lives in the same line of memory.
+    /// The key keeps its slot for longer, as after a [`refund`](Self::refund). The answer is `false` if the key has been
+    /// charged again meanwhile, or has no slot and is held up by the horizon that a clock far ahead has left.
     ///
     /// # Examples
     ///

@@ -62,7 +62,6 @@ impl<S: BuildHasher, C> Store<S, C> {
 
     /// Lifts all that a key owes; returns whether it owes nothing at `now`.
     pub(super) fn forgive<Q: Hash + ?Sized>(&self, key: &Q, now: Nanos) -> bool {
-        let now = self.within(now).0;
-        self.table.lower(self.identity(key), |full_at| full_at.min(now)).is_none_or(|full_at| full_at <= now)
+        self.table.forgive(self.identity(key), self.within(now))
     }
 }

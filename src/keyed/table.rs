@@ -138,6 +138,22 @@ impl Table {
         }
     }
 
+    /// Lifts all that a key owes at `now`; whether it owes nothing then. Where the mark allows no cut as deep as that, the slot
+    /// is left as it is, and nobody uses it until the debt would have drained.
+    pub(super) fn forgive(&self, key: Identity, now: Nanos) -> bool {
+        // PROGRESS: lock-free. The CAS fails only if another call made a step on the same slot.
+        while let Some((slot, word)) = self.find(key) {
+            let lowest = slot.mark(word.instant()).saturating_sub(self.hold);
+            if word.instant() <= now.0
+                || lowest <= now.0 && slot.step_marked(word, word.lowered(now.0))
+                || lowest > now.0 && self.leave(slot, word)
+            {
+                break;
+            }
+        }
+        self.find(key).map_or(self.horizons.get(key.tag(0)), |(_, word)| word.instant()) <= now.0
+    }
+
     /// Frees the slot of a key that has recovered (rule 8); whether the key has no slot now.
     pub(super) fn forget(&self, key: Identity, now: Nanos) -> bool {
         // PROGRESS: lock-free. The CAS fails only if another call made a step on the same slot.

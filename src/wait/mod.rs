@@ -58,6 +58,8 @@ mod line;
 mod place;
 mod pool;
 mod sharded;
+#[cfg(all(test, not(all(loom, feature = "loom"))))]
+mod tests;
 mod token_bucket;
 
 pub use keyed::{KeyedLine, KeyedPlace};

@@ -32,14 +32,14 @@ pub struct Panel {
     pub series: Vec<Series>,
 }
 
-/// Panels side by side under one title.
+/// Panels under one title.
 #[derive(Clone, Debug)]
 pub struct Plot {
     /// What the picture shows.
     pub title: String,
     /// How it was measured.
     pub subtitle: String,
-    /// The panels, from left to right.
+    /// The panels, from left to right and then from the top down.
     pub panels: Vec<Panel>,
 }
 
@@ -47,50 +47,56 @@ const PANEL: (f64, f64) = (600.0, 520.0);
 const HEAD: f64 = 64.0;
 const LEFT: f64 = 52.0;
 const RIGHT: f64 = PANEL.0 - 190.0;
-const TOP: f64 = HEAD + 30.0;
-const BOTTOM: f64 = HEAD + PANEL.1 - 44.0;
+const TOP: f64 = 30.0;
+const BOTTOM: f64 = PANEL.1 - 44.0;
 const SMALL: f64 = 13.0;
+/// The most panels that stand side by side.
+const ACROSS: usize = 3;
 
 impl Plot {
     /// The picture.
     pub fn svg(&self) -> String {
-        let panels = self.panels.iter().map(|_| PANEL.0);
-        let mut svg = Svg::new(panels.sum::<f64>().max(PANEL.0), HEAD + PANEL.1);
+        let wide = self.panels.iter().take(ACROSS).map(|_| PANEL.0).sum::<f64>().max(PANEL.0);
+        let high = self.panels.chunks(ACROSS).map(|_| PANEL.1).sum::<f64>().max(PANEL.1);
+        let mut svg = Svg::new(wide, HEAD + high);
         svg.text(&self.title, (16.0, 18.0), Ink::Text, 19.0, Anchor::Start);
         svg.text(&self.subtitle, (16.0, 42.0), Ink::Text, SMALL, Anchor::Start);
-        let mut from = 0.0;
-        for panel in &self.panels {
-            panel.draw(&mut svg, from);
-            from += PANEL.0;
+        let mut at = (0.0, HEAD);
+        for line in self.panels.chunks(ACROSS) {
+            for panel in line {
+                panel.draw(&mut svg, at);
+                at.0 += PANEL.0;
+            }
+            at = (0.0, at.1 + PANEL.1);
         }
         svg.finish()
     }
 }
 
 impl Panel {
-    /// Draws the panel with its left edge at `from`.
-    fn draw(&self, svg: &mut Svg, from: f64) {
-        let (left, right) = (from + LEFT, from + RIGHT);
+    /// Draws the panel with its upper left corner at `at`.
+    fn draw(&self, svg: &mut Svg, at: (f64, f64)) {
+        let (left, right, top, bottom) = (at.0 + LEFT, at.0 + RIGHT, at.1 + TOP, at.1 + BOTTOM);
         let x = |value: f64| left + self.x.share(value) * (right - left);
-        let y = |value: f64| BOTTOM - self.y.share(value) * (BOTTOM - TOP);
-        svg.text(&self.title, (left, HEAD + 12.0), Ink::Text, 16.0, Anchor::Start);
+        let y = |value: f64| bottom - self.y.share(value) * (bottom - top);
+        svg.text(&self.title, (left, at.1 + 12.0), Ink::Text, 16.0, Anchor::Start);
         if let Some((from, reason)) = &self.shaded {
-            svg.bar((x(*from), TOP), (right - x(*from), BOTTOM - TOP), Ink::Grid, 0.35);
-            svg.text(reason, (right - 4.0, BOTTOM - 10.0), Ink::Text, 11.0, Anchor::End);
+            svg.bar((x(*from), top), (right - x(*from), bottom - top), Ink::Grid, 0.35);
+            svg.text(reason, (right - 4.0, bottom - 10.0), Ink::Text, 11.0, Anchor::End);
         }
         for &(value, ref label) in self.y.ticks() {
             svg.line(&[(left, y(value)), (right, y(value))], Ink::Grid, 1.0, false);
             svg.text(label, (left - 6.0, y(value)), Ink::Text, SMALL, Anchor::End);
         }
         for &(value, ref label) in self.x.ticks() {
-            svg.line(&[(x(value), BOTTOM), (x(value), BOTTOM + 4.0)], Ink::Text, 1.0, false);
-            svg.text(label, (x(value), BOTTOM + 14.0), Ink::Text, SMALL, Anchor::Middle);
+            svg.line(&[(x(value), bottom), (x(value), bottom + 4.0)], Ink::Text, 1.0, false);
+            svg.text(label, (x(value), bottom + 14.0), Ink::Text, SMALL, Anchor::Middle);
         }
-        svg.text(&self.x.name, (f64::midpoint(left, right), BOTTOM + 32.0), Ink::Text, SMALL, Anchor::Middle);
-        svg.text(&self.y.name, (left - 6.0, HEAD + 14.0), Ink::Text, SMALL, Anchor::End);
+        svg.text(&self.x.name, (f64::midpoint(left, right), bottom + 32.0), Ink::Text, SMALL, Anchor::Middle);
+        svg.text(&self.y.name, (left - 6.0, at.1 + 14.0), Ink::Text, SMALL, Anchor::End);
         let visible: Vec<_> = self.series.iter().filter(|series| !series.points.is_empty()).collect();
         let ends: Vec<_> = visible.iter().map(|series| y(series.points[series.points.len() - 1].1)).collect();
-        let places = labels::spread(&ends, 14.0, (TOP, BOTTOM));
+        let places = labels::spread(&ends, 14.0, (top, bottom));
         for ((series, end), place) in visible.iter().zip(ends).zip(places) {
             let points: Vec<_> = series.points.iter().map(|&(across, up)| (x(across), y(up))).collect();
             svg.line(&points, series.ink, if series.dashed { 1.0 } else { 2.0 }, series.dashed);
@@ -134,5 +140,14 @@ mod tests {
         for label in ["ours", "floor", "admit", "threads", "Mops/s", "oversubscribed", "A title &lt;with&gt; markup"] {
             assert!(svg.contains(&format!(">{label}</text>")), "{label} is missing: {svg}");
         }
+    }
+
+    #[test]
+    fn panels_stand_in_rows() {
+        let panel = plot().panels[0].clone();
+        let size = |panels| Plot { panels: vec![panel.clone(); panels], ..plot() }.svg();
+        assert!(size(2).contains("width=\"1200\" height=\"584\""), "one row");
+        assert!(size(5).contains("width=\"1800\" height=\"1104\""), "two rows");
+        assert_eq!(size(5).matches(">Mops/s<").count(), 5);
     }
 }
