@@ -96,6 +96,11 @@
 //! |---|---|---|
 //! | [`WaitingTokenBucket`] | comes back | comes back to the next who asks, while the pool has room |
 //! | [`ShardedTokenBucket`] | comes back | is lost |
+//! | [`KeyedLimiter`](crate::KeyedLimiter), in the line of each key | comes back | is lost |
+//!
+//! By key there is no room for a pool: a key's line is the word of its bucket, so that millions of keys may have one. Nor do
+//! places come back from the end without limit: as many, one after the other, as take the longest burst of any class to
+//! recover, and then as time goes by.
 //!
 //! [`refund`](crate::WaitingTokenBucket::refund) gives back tokens without a place. It cannot know which positions they had, so its bound
 //! is the weaker one of any refund.
