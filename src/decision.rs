@@ -4,7 +4,7 @@ use crate::timeline::Hint;
 use core::fmt;
 use core::time::Duration;
 
-/// Why a call was refused. A refusal has changed nothing.
+/// Why a call was refused. A refusal has taken nothing.
 ///
 /// # Examples
 ///
@@ -36,7 +36,8 @@ pub enum Denied {
         max_cost: u64,
     },
     /// A keyed limiter holds as many keys in debt as it can where this new key belongs; the hint is when the first of
-    /// them recovers, so that there is room for a new one.
+    /// them recovers, so that there is room for a new one. The same call is admitted then, unless new keys
+    /// [start with less](crate::KeyedLimiter::with_initial) than it costs.
     TableFull(Hint),
     /// No place in line is due by the caller's deadline; a shorter wait was asked for than there is.
     ///

@@ -63,10 +63,18 @@ mod wait;
 mod window_log;
 
 pub use build_error::BuildError;
+#[cfg(all(feature = "async", feature = "std", not(all(loom, feature = "loom"))))]
+pub use clock::Alarm;
+#[cfg(feature = "async-io")]
+pub use clock::AsyncIoClock;
 #[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]
 pub use clock::CoarseClock;
 #[cfg(feature = "quanta")]
 pub use clock::QuantaClock;
+#[cfg(feature = "async")]
+pub use clock::Timer;
+#[cfg(feature = "tokio")]
+pub use clock::TokioClock;
 pub use clock::{Clock, ManualClock, Monotone};
 #[cfg(feature = "std")]
 pub use clock::{DefaultClock, MonotonicClock, WallClock};
@@ -83,6 +91,8 @@ pub use quota::{ParseQuotaError, Quota, QuotaError};
 pub use rate_limit::{KeyedRateLimit, RateLimit, RateLimitAt};
 pub use sharded::{Handle, ShardedTokenBucket};
 pub use timeline::Hint;
+#[cfg(feature = "async")]
+pub use wait::{Acquire, Turn};
 pub use wait::{KeyedLine, KeyedPlace, Line, Place, WaitingTokenBucket};
 pub use window_log::SlidingWindowLog;
 

@@ -178,6 +178,12 @@ pub trait KeyedRateLimit<K: ?Sized> {
     /// Limit, tokens left and waiting times of `key`, as of now. Writes nothing.
     fn status(&self, key: &K) -> Status;
 
+    /// Forgets `key` if it owes nothing; returns whether it owes nothing. The default remembers, and says that it does.
+    fn forget(&self, key: &K) -> bool {
+        let _ = key;
+        false
+    }
+
     /// What keys are limited to, unless a call says otherwise.
     fn quota(&self) -> Quota;
 }
@@ -290,6 +296,10 @@ macro_rules! delegate_keyed {
 
             fn status(&self, key: &K) -> Status {
                 L::status(self, key)
+            }
+
+            fn forget(&self, key: &K) -> bool {
+                L::forget(self, key)
             }
 
             fn quota(&self) -> Quota {

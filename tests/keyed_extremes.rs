@@ -220,8 +220,8 @@ fn a_batch_of_any_size_reads_the_clock_once() {
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
     let limiter = KeyedLimiter::<u64, _, _>::with_hasher_and_clock(Quota::per_hour(1), 1_000, hasher, &clock);
     let keys: Vec<u64> = (0..500).collect();
-    assert_eq!(limiter.check_many(&keys, &mut [Ok(()); 500]), 500);
+    assert_eq!(limiter.check_many(&keys, &mut vec![Ok(()); 500]), 500);
     assert_eq!(clock.0.get(), 1);
-    assert_eq!(limiter.check_many(&[], &mut [Ok(()); 500]), 0);
+    assert_eq!(limiter.check_many(&[], &mut vec![Ok(()); 500]), 0);
     assert_eq!(clock.0.get(), 1);
 }

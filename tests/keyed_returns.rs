@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use std::hash::{BuildHasherDefault, DefaultHasher};
-use tollgate::{Denied, KeyedLimiter, ManualClock, Nanos, Quota};
+use tollgate::{Denied, KeyedLimiter, KeyedRateLimit, ManualClock, Nanos, Quota};
 
 type Limiter = KeyedLimiter<u64, BuildHasherDefault<DefaultHasher>, ManualClock>;
 
@@ -167,4 +167,23 @@ fn every_reading_can_be_given() {
     assert!(!limiter.forget_at(&1, at(1_499)) && limiter.forget_at(&1, at(1_500)));
     assert!(limiter.forgive_at(&1, at(600)) && limiter.try_acquire_n_at(&1, 2, at(600)).is_ok());
     assert_eq!(limiter.try_acquire_many_at([(&1, 1), (&2, 2)], &mut [Ok(()); 2], at(600)), 1);
+}
+
+/// A layer that is written once takes a limiter, a class of it, or whatever points to one.
+#[test]
+fn limiters_and_their_classes_are_one_trait() {
+    fn layer(limiter: &dyn KeyedRateLimit<u64>) -> (u64, bool) {
+        let admitted = (0..10).filter(|_| limiter.try_acquire(&1).is_ok()).count() as u64;
+        limiter.refund(&1, 1);
+        assert_eq!((limiter.status(&1).remaining, limiter.quota().burst()), (1, admitted));
+        (admitted, limiter.forget(&1))
+    }
+    let clock = ManualClock::new();
+    let make = || limiter([Quota::per_second(2), Quota::per_second(5)], 10, &clock);
+    assert_eq!(layer(&make()), (2, false));
+    assert_eq!(layer(&Box::new(make())), (2, false));
+    assert_eq!(layer(&make().class(1)), (5, false));
+    let by_name = KeyedLimiter::<String>::new(Quota::per_hour(1), 10);
+    let borrowed: &dyn KeyedRateLimit<str> = &by_name;
+    assert!(borrowed.try_acquire("a").is_ok() && by_name.try_acquire("a").is_err());
 }

@@ -33,7 +33,7 @@ struct Input {
     steps: Vec<Step>,
 }
 
-/// Nearly 50 years, which every table lasts.
+/// Nearly 50 years; every table lasts longer.
 const HORIZON: u64 = 18_000 * 86_400 * 1_000_000_000;
 
 /// Spreads keys over the table, or sends many to the same few lines; tells them all apart.
@@ -79,8 +79,7 @@ struct Run {
     /// later, and have less than their models from then on.
     behind: HashSet<u16>,
     now: u64,
-    /// From which reading on a newcomer starts full at once: the latest, and 2 ns for each call that was refused on an
-    /// older one. A newcomer that is refused gives its slot back, whose word has grown meanwhile.
+    /// From which reading on a newcomer starts full at once: the latest.
     latest: u64,
 }
 
@@ -130,7 +129,6 @@ pub fn keyed_limiter(data: &[u8]) {
                     let recovered = run.model(key.into()).would_admit(quota.burst(), now);
                     assert!(gone || !recovered, "key {key} has recovered and is not forgotten");
                 }
-                run.latest = run.latest.max(run.now); // what it frees may have been in debt at an earlier reading
             }
             Step::Look(key) => run.look(key.into()),
         }
@@ -201,7 +199,6 @@ impl Run {
                 assert!(self.model(key).earliest(n, now).is_none_or(|at| due <= at), "{n} of key {key} due at {due:?}");
                 return Some(due);
             }
-            Err(_) if !in_order => self.latest += 2,
             Err(_) => {}
         }
         None

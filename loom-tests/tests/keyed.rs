@@ -291,6 +291,21 @@ fn forgotten_on_a_fast_clock<T: Subject>(make: Make<T>) {
     audit(&*subject, log, 1);
 }
 
+/// A key is inserted, spends its burst and is forgotten on a fast clock, all while another caller inserts it.
+fn inserted_and_forgotten_meanwhile<T: Subject>(make: Make<T>) {
+    let acts: [Act<T>; 2] = [
+        |caller| {
+            caller.acquire(K, 2, 1);
+        },
+        |caller| {
+            caller.acquire(K, BURST, 0);
+            caller.subject.forget(K, 4);
+        },
+    ];
+    let (subject, log) = run(make(&[]), acts);
+    audit(&*subject, log, 1);
+}
+
 /// A key is forgotten at the moment at which it comes back.
 fn forget_against_a_hit<T: Subject>(make: Make<T>) {
     let acts: [Act<T>; 2] = [
@@ -387,7 +402,8 @@ mod transcription {
         inserted_once_and_twice(2, Some(3));
         insertion_against_a_hit(2, Some(3));
         slow_hit_against_reclaim_and_return(2, Some(3));
-        slow_hit_against_refund_and_reclaim(2, Some(3));
+        slow_hit_against_refund_and_reclaim(3, Some(3));
+        inserted_and_forgotten_meanwhile(2, Some(3));
         two_clocks(2, Some(3));
         forgotten_on_a_fast_clock(2, None);
         forget_against_a_hit(2, None);
@@ -418,6 +434,7 @@ mod real_type {
         insertion_against_a_hit(Some(3));
         slow_hit_against_reclaim_and_return(Some(2));
         slow_hit_against_refund_and_reclaim(Some(2));
+        inserted_and_forgotten_meanwhile(Some(2));
         two_clocks(Some(3));
         forgotten_on_a_fast_clock(Some(3));
         forget_against_a_hit(Some(3));
@@ -460,7 +477,7 @@ mod broken_twins {
         no_horizon: horizon = two_clocks | forgotten_on_a_fast_clock;
         horizon_after_the_claim: horizon_before_claim = two_clocks;
         claim_neither_acquires_nor_releases: acquire_release_claim = two_clocks;
-        horizon_read_before_the_rescan: horizon_after_rescan = two_clocks;
+        horizon_read_before_the_rescan: horizon_after_rescan = inserted_and_forgotten_meanwhile;
         leaver_keeps_the_tag: leaving_untags = inserted_twice;
         newcomers_horizon_is_raised: horizon_of_the_leaver = two_clocks;
         lowered_slot_is_not_held: lowered_held = slow_hit_against_refund_and_reclaim;

@@ -3,12 +3,35 @@
 use super::Clock;
 use crate::nanos::Nanos;
 use crate::sync::{AtomicU64, Ordering};
+use alarm::Alarms;
 use alloc::sync::Arc;
 use core::time::Duration;
 
+/// Tasks asleep on the clock.
+#[cfg(all(feature = "async", feature = "std", not(all(loom, feature = "loom"))))]
+mod alarm;
+#[cfg(all(feature = "async", feature = "std", not(all(loom, feature = "loom"))))]
+pub use alarm::Alarm;
+
+/// Nobody sleeps on the clock where there is nothing to wake them by.
+#[cfg(not(all(feature = "async", feature = "std", not(all(loom, feature = "loom")))))]
+mod alarm {
+    #[derive(Debug, Default)]
+    pub(super) struct Alarms {}
+
+    impl Alarms {
+        #[allow(clippy::unused_self)] // as the real one has it
+        pub(super) const fn ring(&self, _: &super::ManualClock) {}
+    }
+}
+
 /// A clock that moves only when told to: for tests, simulations and replays.
 ///
-/// Clones share the time. It starts at [`Nanos::ZERO`]. Wait-free.
+/// Clones share the time. It starts at [`Nanos::ZERO`]. Readings are wait-free.
+///
+/// With the feature `async` it is a [`Timer`](crate::Timer) too: moving it wakes the tasks that are due by then, in the order of
+/// their instants, and for one instant in the order in which they went to sleep. So tests of what waits need neither a runtime
+/// nor a second to pass.
 ///
 /// # Examples
 ///
@@ -25,7 +48,13 @@ use core::time::Duration;
 /// assert_eq!(clock.now(), Nanos::from_secs(1));
 /// ```
 #[derive(Clone, Debug)]
-pub struct ManualClock(Arc<AtomicU64>);
+pub struct ManualClock(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    now: AtomicU64,
+    alarms: Alarms,
+}
 
 impl ManualClock {
     /// A clock that stands at its origin.
@@ -35,24 +64,26 @@ impl ManualClock {
 
     /// A clock that stands at `now`.
     pub fn starting_at(now: Nanos) -> Self {
-        Self(Arc::new(AtomicU64::new(now.0)))
+        Self(Arc::new(Shared { now: AtomicU64::new(now.0), alarms: Alarms::default() }))
     }
 
-    /// Moves the clock forward by `by`, at most to [`Nanos::MAX`].
+    /// Moves the clock forward by `by`, at most to [`Nanos::MAX`], and wakes who is due by then.
     pub fn advance(&self, by: Duration) {
         let by = Nanos::from(by).0;
         // ORDERING: relaxed; the instant publishes no other memory, and concurrent advances add up by the RMW alone.
-        let before = self.0.fetch_add(by, Ordering::Relaxed);
+        let before = self.0.now.fetch_add(by, Ordering::Relaxed);
         if before.checked_add(by).is_none() {
             // ORDERING: relaxed, as above.
-            self.0.store(u64::MAX, Ordering::Relaxed);
+            self.0.now.store(u64::MAX, Ordering::Relaxed);
         }
+        self.0.alarms.ring(self);
     }
 
-    /// Sets the clock to `now`, which may be in its past.
+    /// Sets the clock to `now`, which may be in its past, and wakes who is due by then.
     pub fn set(&self, now: Nanos) {
         // ORDERING: relaxed; the instant publishes no other memory.
-        self.0.store(now.0, Ordering::Relaxed);
+        self.0.now.store(now.0, Ordering::Relaxed);
+        self.0.alarms.ring(self);
     }
 }
 
@@ -66,7 +97,7 @@ impl Clock for ManualClock {
     #[inline]
     fn now(&self) -> Nanos {
         // ORDERING: relaxed; an older instant is a legal reading of any clock.
-        Nanos(self.0.load(Ordering::Relaxed))
+        Nanos(self.0.now.load(Ordering::Relaxed))
     }
 }
 

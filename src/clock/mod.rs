@@ -1,5 +1,7 @@
-//! Clocks: where a limiter's instants come from.
+//! Clocks: where a limiter's instants come from, and what wakes a task at one.
 
+#[cfg(feature = "async-io")]
+mod async_io;
 #[cfg(all(feature = "std", not(all(loom, feature = "loom"))))] // its instant is a static, which loom has not
 mod coarse;
 #[cfg(feature = "std")]
@@ -10,19 +12,31 @@ mod monotone;
 mod monotonic;
 #[cfg(feature = "quanta")]
 mod quanta;
+#[cfg(feature = "async")]
+mod timer;
+#[cfg(feature = "tokio")]
+mod tokio;
 #[cfg(feature = "std")]
 mod wall;
 
+#[cfg(feature = "async-io")]
+pub use self::async_io::AsyncIoClock;
 #[cfg(feature = "quanta")]
 pub use self::quanta::QuantaClock;
+#[cfg(feature = "tokio")]
+pub use self::tokio::TokioClock;
 #[cfg(all(feature = "std", not(all(loom, feature = "loom"))))]
 pub use coarse::CoarseClock;
 #[cfg(feature = "std")]
 pub use default::DefaultClock;
+#[cfg(all(feature = "async", feature = "std", not(all(loom, feature = "loom"))))]
+pub use manual::Alarm;
 pub use manual::ManualClock;
 pub use monotone::Monotone;
 #[cfg(feature = "std")]
 pub use monotonic::MonotonicClock;
+#[cfg(feature = "async")]
+pub use timer::Timer;
 #[cfg(feature = "std")]
 pub use wall::WallClock;
 

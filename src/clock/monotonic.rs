@@ -24,6 +24,14 @@ static ORIGIN: OnceLock<Instant> = OnceLock::new();
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MonotonicClock;
 
+impl MonotonicClock {
+    /// The system's instant of a reading, if there is one so late.
+    #[cfg(feature = "async-io")]
+    pub(crate) fn instant(reading: Nanos) -> Option<Instant> {
+        ORIGIN.get_or_init(Instant::now).checked_add(reading.saturating_since(Nanos::ZERO))
+    }
+}
+
 impl Clock for MonotonicClock {
     #[inline]
     fn now(&self) -> Nanos {

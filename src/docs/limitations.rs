@@ -53,7 +53,9 @@
 //! # The sharded token bucket
 //!
 //! A call of cost 1, while there is no handle, is short of at most `burst - max_cost()`, an eighth of the burst. A larger
-//! cost, or any call while handles hold tokens, may be short of twice that. A call can be denied while another thread,
+//! cost, or any call while handles hold tokens, may be short of twice that. Under steady demand that happens once; after
+//! each idle period that fills the bucket it happens again. Calls on a reading (`try_acquire_n_at`) see the central word
+//! alone, not credits. A call can be denied while another thread,
 //! suspended in the middle of a refill, has tokens in hand. A handle that is leaked keeps its tokens for ever. The bucket
 //! allocates when it is made, so a `static` needs a `LazyLock`; and a thread's first call to any sharded bucket may
 //! allocate, to have its shard given back when the thread ends. Without `std` threads cannot be
@@ -62,11 +64,24 @@
 //! # The keyed limiter
 //!
 //! When more keys are in debt than the table was sized for, new keys are refused with `Denied::TableFull` until one of
-//! the old ones recovers. Two keys whose hashes agree share a bucket; with the default hasher nobody can choose such
-//! keys. A key that has recovered may be forgotten: it is full in any case, but after `with_initial` it starts at the
-//! initial level again. On a reading that is behind others, a newcomer starts full as of the latest instant at which a
-//! key had recovered whose slot has changed hands, or up to 66 us later, and a nanosecond or two for each newcomer that
-//! was refused for it: it may have to wait for what it spends until then. `TableFull` is no decision on one instant: slots may have become free while others were looked at.
+//! the old ones recovers; or they share a bucket, by `sharing_when_full`. Two keys whose hashes agree share a bucket; with the
+//! default hasher nobody can choose such keys. Any hasher will do otherwise whose 64 bits differ where keys do.
+//!
+//! A key that has recovered may be forgotten: it is full in any case, but after `with_initial` it starts at the initial
+//! level again. The initial level is that of the class in which a key first calls. From then on its debt is a time, the
+//! same in every class: a key that has been full in a class of small bursts has a large class's whole burst. There, a refused
+//! newcomer takes a slot, so that its bucket fills, unless its cost is above the burst; and `TableFull` says when
+//! there is room, not when the call will be admitted.
+//!
+//! On a reading that is behind others, a newcomer starts full as of the latest instant at which a key had recovered whose
+//! slot has changed hands and that shares its horizon: it may have to wait for what it spends until then. There is a horizon
+//! for every 25 keys of the capacity, and at least 32. A slot that several callers fight over at one instant
+//! may cost whoever gets it a nanosecond for each of them. `TableFull` is no decision on one instant: slots may have
+//! become free while others were looked at.
+//!
+//! A key that was given tokens back, or was forgiven, keeps its slot after its bucket is full again: for as long as the
+//! longest debt of any class, and about two seconds. Where a clock was far ahead when such a key was charged, its
+//! four neighbours in a line of memory may get less back than they give; `forgive` works for them all the same.
 //!
 //! # Processes that fork
 //!

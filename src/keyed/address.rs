@@ -6,8 +6,11 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 /// A client's address, as far as it tells one client from another.
 ///
 /// An IPv4 address counts in full. Of an IPv6 address the first 64 bits count: that is what one subscriber gets, who can
-/// then use any of 2^64 addresses. An IPv4 address that was mapped into IPv6 (`::ffff:a.b.c.d`, as dual-stack sockets
-/// report it) is that IPv4 address.
+/// then use any of 2^64 addresses.
+///
+/// Where an IPv6 address carries the IPv4 address of a client, that is the client: mapped (`::ffff:a.b.c.d`, as dual-stack
+/// sockets report it), behind NAT64 (`64:ff9b::/96`, RFC 6052), by 6to4 (`2002::/16`, RFC 3056), or IPv4-compatible
+/// (`::a.b.c.d`, RFC 4291; but `::` and `::1` are not).
 ///
 /// # Examples
 ///
@@ -44,7 +47,7 @@ impl ClientKey {
             IpAddr::V4(address) => return Self::of_v4(address),
             IpAddr::V6(address) => address,
         };
-        if let Some(address) = address.to_ipv4_mapped() {
+        if let Some(address) = carried_v4(address) {
             return Self::of_v4(address);
         }
         let mask = match bits {
@@ -63,6 +66,20 @@ impl ClientKey {
     pub const fn address(self) -> IpAddr {
         Ipv6Addr::from_bits(self.0).to_canonical()
     }
+}
+
+/// The IPv4 address that an IPv6 address of a transition mechanism carries.
+#[allow(clippy::cast_possible_truncation)] // the 32 bits where it stands
+const fn carried_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let bits = address.to_bits();
+    let (prefix, last) = (bits >> 32, bits as u32);
+    let carried = match prefix {
+        0x0064_ff9b_0000_0000_0000_0000 | 0xffff => last,
+        0 if last > 1 => last,
+        _ if bits >> 112 == 0x2002 => (bits >> 80) as u32,
+        _ => return None,
+    };
+    Some(Ipv4Addr::from_bits(carried))
 }
 
 impl From<IpAddr> for ClientKey {
@@ -131,12 +148,25 @@ mod tests {
     }
 
     #[test]
-    fn the_three_families_do_not_mix() {
-        let keys = ["1.2.3.4", "::1.2.3.4", "::", "0.0.0.0", "64:ff9b::1.2.3.4"].map(|address| key(address, 128));
+    fn a_client_is_its_ipv4_address_where_it_has_one() {
+        for carrier in ["::ffff:198.51.100.7", "64:ff9b::198.51.100.7", "2002:c633:6407:9::1", "::198.51.100.7"] {
+            for bits in [0, 64, 128] {
+                assert_eq!(key(carrier, bits), key("198.51.100.7", 64), "{carrier}/{bits}");
+            }
+            assert_eq!(key(carrier, 64).to_string(), "198.51.100.7");
+        }
+        // Addresses beside those prefixes are themselves.
+        for other in ["64:ff9b:1::198.51.100.7", "2003:c633:6407::", "::1:198.51.100.7", "::", "::1", "64:ff9b::1:0:0"]
+        {
+            assert!(key(other, 128).address().is_ipv6(), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_families_do_not_mix() {
+        let keys = ["1.2.3.4", "::1", "::", "0.0.0.0", "2001:db8::1.2.3.4"].map(|address| key(address, 128));
         for (i, a) in keys.iter().enumerate() {
             assert!(keys[i + 1..].iter().all(|b| a != b), "{a}");
         }
-        assert_eq!(key("::ffff:1.2.3.4", 64), key("1.2.3.4", 64));
-        assert_eq!(key("::ffff:1.2.3.4", 64).to_string(), "1.2.3.4");
     }
 }

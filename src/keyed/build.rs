@@ -41,7 +41,8 @@ impl<K: ?Sized> KeyedLimiter<K> {
 
     /// As [`new`](Self::new), with another hasher.
     ///
-    /// A hasher that a stranger can predict lets them share the bucket of whomever they choose.
+    /// Any hasher will do whose 64 bits differ where keys do, wherever they differ. A hasher that a stranger can predict lets
+    /// them share the bucket of whomever they choose.
     ///
     /// # Panics
     ///
@@ -111,7 +112,12 @@ impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
     /// start full.
     ///
     /// A key that has recovered and has lost its slot to another starts with `tokens` again. The first call of a key gives
-    /// it a slot even if it is refused, so that its bucket fills from then on.
+    /// it a slot even if it is refused, so that its bucket fills from then on; but not if it costs more than the burst. So
+    /// strangers that are refused fill the table too, and [`Denied::TableFull`](crate::Denied::TableFull) tells when there is
+    /// room for a key, which then starts with `tokens`.
+    ///
+    /// The level is that of the class in which a key first calls. From then on its debt is a time, the same in every class: a
+    /// key that starts full in a class whose burst is small is full in the others as well.
     ///
     /// # Panics
     ///

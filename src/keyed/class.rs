@@ -183,6 +183,15 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> Class<'_, K, S, C> {
     {
         self.status_at(key, self.store.clock.now())
     }
+
+    /// As [`KeyedLimiter::forget`](crate::KeyedLimiter::forget): in whichever class the key owes anything.
+    pub fn forget<Q>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.store.forget(key, self.store.clock.now())
+    }
 }
 
 impl<K: ?Sized, S, C> Clone for Class<'_, K, S, C> {

@@ -176,7 +176,7 @@ impl Pace {
 
     /// The longest that a key can be in debt, in nanoseconds.
     pub(super) const fn longest_debt(&self) -> u64 {
-        self.instant(self.burst) + ROUNDING
+        self.instant(self.burst) + 4 // units are rounded up
     }
 
     /// How many tokens a cost in units was.

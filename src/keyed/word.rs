@@ -101,8 +101,8 @@ impl Word {
 
     /// Rule 4: a slot has an owner. `hold` as for [`free_from`](Self::free_from).
     pub(super) const fn claimed(self, hold: u64) -> Self {
-        let held = if self.is_lowered() { hold } else { 0 };
-        Self::new(self.instant() + held, State::Claimed)
+        let longer = if self.is_lowered() { hold } else { 0 };
+        Self::new(self.instant() + longer, State::Claimed)
     }
 
     /// Rule 5: the tag of `Claimed(p)` is stored.

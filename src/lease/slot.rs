@@ -54,13 +54,18 @@ impl Slot {
         Some(Refill::new(self, begun.ok()?))
     }
 
-    /// Starts a refill, and takes out what credits there are (rule 7). Lock-free.
-    pub(crate) fn claim(&self) -> Option<Refill<'_>> {
+    /// Starts a refill that lasts, and takes out what credits there are (rule 7); returns how many. Lock-free.
+    pub(crate) fn claim(&self) -> Option<u64> {
         let claimed = self.0.update(|word| {
             let claimed = Word(word).claim().ok_or(())?;
             Ok::<_, ()>((claimed.0, Word(word).credits()))
         });
-        Some(Refill::new(self, claimed.ok()?))
+        claimed.ok()
+    }
+
+    /// Adds `n` credits and clears the bit (rules 2d and 7). For whoever has set it. Lock-free.
+    pub(crate) fn finish(&self, n: u64) {
+        self.0.apply(|word| (Word(word).finish(n).0, ()));
     }
 }
 
@@ -91,7 +96,6 @@ impl<'a> Refill<'a> {
 
 impl Drop for Refill<'_> {
     fn drop(&mut self) {
-        let deposit = self.deposit;
-        self.slot.0.apply(|word| (Word(word).finish(deposit).0, ()));
+        self.slot.finish(self.deposit);
     }
 }

@@ -9,6 +9,7 @@ use crate::clock::DefaultClock;
 use crate::lease::{Layout, Slot, default_shards};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
+use alloc::boxed::Box;
 use crossbeam_utils::CachePadded;
 
 #[cfg(feature = "std")]
@@ -104,10 +105,14 @@ impl<C> ShardedTokenBucket<C> {
     }
 
     fn assemble(quota: Quota, layout: Layout, clock: C) -> Self {
-        let slots = (0..layout.shards + layout.handles).map(|_| CachePadded::new(Slot::new())).collect();
+        let slots = empty_slots(layout.shards + layout.handles);
         let central = Quota::from_valid(quota.tokens(), quota.period_nanos(), layout.central(quota.burst()));
         Self { slots, mask: layout.shards - 1, batch: layout.batch, quota, clock, central: Central::new(central) }
     }
+}
+
+fn empty_slots(count: usize) -> Box<[CachePadded<Slot>]> {
+    (0..count).map(|_| CachePadded::new(Slot::new())).collect()
 }
 
 impl<C> ShardedTokenBucket<C> {
@@ -132,7 +137,9 @@ impl<C> ShardedTokenBucket<C> {
             return Err(BuildError::InitialTooLarge { largest });
         }
         let central = self.central.holding(tokens, now);
-        Ok(Self { central, ..self })
+        // Nobody else has the bucket. Credits from before would come on top of what was asked for.
+        let slots = empty_slots(self.slots.len());
+        Ok(Self { slots, central, ..self })
     }
 }
 

@@ -5,12 +5,14 @@ use crate::clock::Clock;
 #[cfg(feature = "std")]
 use crate::clock::DefaultClock;
 use crate::decision::{Denied, Status};
-use crate::lease::Refill;
+use crate::lease::Slot;
 use crate::nanos::Nanos;
 use crate::quota::Quota;
 use crate::rate_limit::delegate;
+use alloc::sync::Arc;
 use core::cell::Cell;
 use core::fmt;
+use core::ops::Deref;
 
 /// One thread's own share of a [`ShardedTokenBucket`]: the fastest way to be admitted that there is.
 ///
@@ -20,8 +22,11 @@ use core::fmt;
 /// comes.
 ///
 /// The number of tokens that handles can hold is part of the bucket's reserve. When there are more handles than that
-/// allows ([`ShardedTokenBucket::shards`]), the rest of them have no memory of their own and use the bucket's shards.
+/// allows ([`ShardedTokenBucket::handles`]), the rest of them have no memory of their own and use the bucket's shards.
 /// A handle that is leaked rather than dropped keeps its tokens and its place for ever.
+///
+/// [`ShardedTokenBucket::handle`] lends one out. One that keeps the bucket alive, to be stored beside it or moved into a
+/// task, comes from [`ShardedTokenBucket::handle_owned`] and is a `Handle<'static>`.
 ///
 /// Progress and ordering are the bucket's; an admission from the handle's own memory is wait-free.
 ///
@@ -40,17 +45,36 @@ use core::fmt;
 /// ```
 #[must_use = "a handle that is dropped at once gives its tokens back"]
 pub struct Handle<'a, #[cfg(feature = "std")] C = DefaultClock, #[cfg(not(feature = "std"))] C> {
-    bucket: &'a ShardedTokenBucket<C>,
-    /// A refill that lasts as long as the handle (rule 7); without one, `credits` stays 0.
-    refill: Option<Refill<'a>>,
+    bucket: Kept<'a, C>,
+    /// The number of the slot whose REFILL bit is held for as long as the handle lives (rule 7); without one, `credits`
+    /// stays 0.
+    slot: Option<usize>,
     credits: Cell<u64>,
+}
+
+/// How a handle keeps its bucket. Looked at only when credits have run out.
+enum Kept<'a, C> {
+    Lent(&'a ShardedTokenBucket<C>),
+    Owned(Arc<ShardedTokenBucket<C>>),
+}
+
+impl<C> Deref for Kept<'_, C> {
+    type Target = ShardedTokenBucket<C>;
+
+    #[inline]
+    fn deref(&self) -> &ShardedTokenBucket<C> {
+        match self {
+            Self::Lent(bucket) => bucket,
+            Self::Owned(bucket) => bucket,
+        }
+    }
 }
 
 impl<C> ShardedTokenBucket<C> {
     /// A share for one thread to keep: credits in plain memory, within the same bounds.
     ///
-    /// There are as many as [`shards`](Self::shards) at a time; further handles work too, through this bucket itself.
-    /// Each keeps up to a batch of tokens for as long as it lives. Takes a scan of the slots.
+    /// There is room for [`handles`](Self::handles) at a time; further ones work too, through this bucket itself. Each
+    /// keeps up to a batch of tokens for as long as it lives. Takes a scan of the slots.
     ///
     /// # Examples
     ///
@@ -68,14 +92,51 @@ impl<C> ShardedTokenBucket<C> {
     /// });
     /// ```
     pub fn handle(&self) -> Handle<'_, C> {
-        Handle::new(self, self.slots[self.shards()..].iter().find_map(|slot| slot.claim()))
+        Handle::new(Kept::Lent(self))
+    }
+
+    /// As [`handle`](Self::handle), but the handle keeps the bucket alive: it can be stored beside its bucket, or moved
+    /// into a thread or a task that outlives the caller. Takes a scan of the slots.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use tollgate::{Handle, Quota, ShardedTokenBucket};
+    ///
+    /// struct Worker {
+    ///     limit: Arc<ShardedTokenBucket>,
+    ///     share: Handle<'static>,
+    /// }
+    ///
+    /// let limit = Arc::new(ShardedTokenBucket::new(Quota::per_second(1_000_000)));
+    /// let worker = Worker { share: limit.handle_owned(), limit };
+    /// let thread = std::thread::spawn(move || worker.share.try_acquire().is_ok() && worker.limit.try_acquire().is_ok());
+    /// assert!(thread.join().unwrap());
+    /// ```
+    pub fn handle_owned(self: &Arc<Self>) -> Handle<'static, C> {
+        Handle::new(Kept::Owned(Arc::clone(self)))
+    }
+
+    /// How many handles have credits of their own at a time: as many as there are [`shards`](Self::shards), or none where
+    /// the burst is too small to be divided. Handles beyond that use the bucket itself.
+    pub fn handles(&self) -> usize {
+        self.slots.len() - self.shards()
     }
 }
 
 impl<'a, C> Handle<'a, C> {
-    fn new(bucket: &'a ShardedTokenBucket<C>, refill: Option<Refill<'a>>) -> Self {
-        let credits = Cell::new(refill.as_ref().map_or(0, Refill::credits));
-        Self { bucket, refill, credits }
+    fn new(bucket: Kept<'a, C>) -> Self {
+        let claim = |at: usize| Some((at, bucket.slots[at].claim()?));
+        let claimed = (bucket.shards()..bucket.slots.len()).find_map(claim);
+        let (slot, credits) = claimed.map_or((None, 0), |(at, credits)| (Some(at), credits));
+        Self { bucket, slot, credits: Cell::new(credits) }
+    }
+
+    /// The slot of its own, if it has one.
+    #[inline]
+    fn slot(&self) -> Option<&Slot> {
+        self.slot.map(|at| &*self.bucket.slots[at])
     }
 
     /// Tokens that this handle holds.
@@ -118,7 +179,7 @@ impl<C: Clock> Handle<'_, C> {
     /// Takes `n` tokens, or none; the handle is short.
     #[inline(never)]
     fn acquire_elsewhere(&self, n: u64) -> Result<(), Denied> {
-        if self.refill.is_none() {
+        if self.slot.is_none() {
             return self.bucket.try_acquire_n(n);
         }
         let now = self.bucket.clock.now(); // rule 7: the batch before has long been put away
@@ -179,8 +240,10 @@ impl<C: Clock> Handle<'_, C> {
 
 impl<C> Drop for Handle<'_, C> {
     fn drop(&mut self) {
-        if let Some(refill) = self.refill.take() {
-            self.bucket.put_away(refill, self.credits.get());
+        if let Some(slot) = self.slot() {
+            let credits = self.credits.get();
+            slot.finish(credits);
+            self.bucket.note_deposit(credits);
         }
     }
 }

@@ -62,7 +62,14 @@
 //!
 //! Under-admission. `V` can hold `S * q + 1` tokens fewer than the burst: so many may a call of cost 1 be short of, which
 //! finds whatever credits there are. A larger cost, which is not put together from pieces, and anybody but its owner where
-//! a handle holds credits, may be short of as many again. Once, never growing: every token drawn is spent or still there.
+//! a handle holds credits, may be short of as many again. While there is demand that is all,
+//! for every token drawn is spent or still there.
+//!
+//! An idle period fills `V` up to `Bc` and no slot, so after each one that is long enough the shortfall is there again.
+//! That slots are empty now is no reason to draw more than `Bc`: spending a credit reads no clock and writes no shared
+//! word, so their credits may have been spent in this very instant, and count in it beside what is drawn. Only a scan that
+//! was made before the idle period, with no draw since, would tell.
+//!
 //! A denial is not linearizable: tokens in the hand of a thread that was suspended between (c) and the end of its refill
 //! are seen nowhere.
 

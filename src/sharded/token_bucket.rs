@@ -34,6 +34,10 @@ const ENOUGH: u64 = 512;
 /// counts at the reading of the clock on which it took tokens from the central word, or at the moment in which it took
 /// credits. Clocks that disagree by `e` add at most `2 * rate * e`, as for any limiter.
 ///
+/// A burst that is not divided keeps its bound as a [`TokenBucket`](crate::TokenBucket) does, to a unit of the scale, which
+/// is under half a nanosecond's worth and at rates from 2^32 per second a whole token. A divided one has a token in
+/// reserve for that.
+///
 /// After [`refund`](Self::refund)s it holds for what is admitted less what was given back meanwhile.
 ///
 /// Under-admission: a call may be denied although a [`TokenBucket`](crate::TokenBucket) of the same quota would admit it.
@@ -44,8 +48,12 @@ const ENOUGH: u64 = 512;
 /// * For a larger cost, credits that lie in pieces are out of reach too, and what a handle holds is so for everybody
 ///   else: together at most `2 * r` tokens, a quarter of the burst.
 ///
-/// This does not grow: in the long run every token that falls due is admitted while there is demand, be it by one thread
-/// alone.
+/// While there is demand this does not grow: every token that falls due is admitted in the long run, be it by one thread
+/// alone. But an idle period fills the central word alone, not the slots, since nobody can tell when their credits were
+/// spent. So each idle period that is long enough to fill the bucket costs up to `r` again (with handles, or larger
+/// costs, `2 * r`). Traffic that comes in bursts, and each time takes all there is, gets the part `max_cost() / burst` of
+/// what a token bucket admits: 119 of 136, seven eighths for bursts up to about a million, and nearly all for far larger
+/// ones, whose reserve is limited by the size of batches. Ask for fewer shards where that matters, or for a larger burst.
 ///
 /// # Sizes
 ///
@@ -105,7 +113,9 @@ impl<C> ShardedTokenBucket<C> {
     ///
     /// # Errors
     ///
-    /// As [`try_acquire_n`](Self::try_acquire_n).
+    /// [`Denied::TryAfter`] if the central word has fewer than `n` tokens, even where a slot has them: by the hint the
+    /// central word will, if nobody else is served first. [`Denied::ExceedsBurst`] if `n` is above
+    /// [`max_cost`](Self::max_cost).
     #[inline]
     pub fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
         self.central.draw(n, n, now).map(|_| ())
@@ -115,7 +125,7 @@ impl<C> ShardedTokenBucket<C> {
     ///
     /// # Errors
     ///
-    /// As [`try_acquire_n`](Self::try_acquire_n).
+    /// As [`try_acquire_n_at`](Self::try_acquire_n_at).
     #[inline]
     pub fn try_acquire_at(&self, now: Nanos) -> Result<(), Denied> {
         self.try_acquire_n_at(1, now)
@@ -186,8 +196,13 @@ impl<C> ShardedTokenBucket<C> {
     }
 
     /// Ends a refill with `credits` left over (rules 2d and 5).
-    pub(super) fn put_away(&self, refill: Refill<'_>, credits: u64) {
+    fn put_away(&self, refill: Refill<'_>, credits: u64) {
         refill.deposit(credits);
+        self.note_deposit(credits);
+    }
+
+    /// Says that `credits` have been put into a slot (rule 5).
+    pub(super) fn note_deposit(&self, credits: u64) {
         if credits > 0 {
             self.central.count_deposit();
         }
@@ -313,7 +328,8 @@ impl<C: Clock> ShardedTokenBucket<C> {
     /// Limit, tokens left and waiting times. Writes nothing.
     ///
     /// `limit` is [`max_cost`](Self::max_cost): what a full bucket is sure to have. `remaining` is
-    /// [`available`](Self::available), up to that. `reset_after` is when the central word is full.
+    /// [`available`](Self::available), up to that: it can be spent now one token at a time, while one larger cost may find
+    /// it in pieces. `reset_after` is when the central word is full.
     pub fn status(&self) -> Status {
         self.status_with(0)
     }

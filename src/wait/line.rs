@@ -1,5 +1,6 @@
 //! [`Line`]: what places are had of.
 
+use crate::clock::Clock;
 use crate::nanos::Nanos;
 use alloc::sync::Arc;
 
@@ -7,21 +8,34 @@ use alloc::sync::Arc;
 ///
 /// The trait is sealed: a place's guarantees rest on the limiter's protocol.
 pub trait Line: sealed::Line {
-    /// The present instant on the limiter's clock, which [`Place::due`](crate::Place::due) is an instant of.
-    fn now(&self) -> Nanos;
+    /// The limiter's clock.
+    type Clock: Clock;
+
+    /// The limiter's clock, of which [`Place::due`](crate::Place::due) is an instant.
+    fn clock(&self) -> &Self::Clock;
+
+    /// The present instant on the limiter's clock.
+    #[inline]
+    fn now(&self) -> Nanos {
+        self.clock().now()
+    }
 }
 
 impl<L: Line + ?Sized> Line for &L {
+    type Clock = L::Clock;
+
     #[inline]
-    fn now(&self) -> Nanos {
-        (**self).now()
+    fn clock(&self) -> &Self::Clock {
+        (**self).clock()
     }
 }
 
 impl<L: Line + ?Sized> Line for Arc<L> {
+    type Clock = L::Clock;
+
     #[inline]
-    fn now(&self) -> Nanos {
-        (**self).now()
+    fn clock(&self) -> &Self::Clock {
+        (**self).clock()
     }
 }
 

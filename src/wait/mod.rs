@@ -54,6 +54,8 @@
 
 #[cfg(feature = "std")]
 mod blocking;
+#[cfg(feature = "async")]
+mod future;
 mod keyed;
 mod line;
 mod place;
@@ -63,6 +65,8 @@ mod sharded;
 mod tests;
 mod token_bucket;
 
+#[cfg(feature = "async")]
+pub use future::{Acquire, Turn};
 pub use keyed::{KeyedLine, KeyedPlace};
 pub use line::Line;
 pub use place::Place;

@@ -61,6 +61,12 @@ impl<L: Line> Place<L> {
         Ok(Self { line, n, end: reserved.end, due: reserved.due, seen: now })
     }
 
+    /// Where it was taken.
+    #[cfg(feature = "async")]
+    pub(crate) const fn line(&self) -> &L {
+        &self.line
+    }
+
     /// How many tokens there are in it.
     pub const fn cost(&self) -> u64 {
         self.n

@@ -64,9 +64,11 @@ impl<C: Clock> ShardedTokenBucket<C> {
 }
 
 impl<C: Clock> Line for ShardedTokenBucket<C> {
+    type Clock = C;
+
     #[inline]
-    fn now(&self) -> Nanos {
-        self.clock().now()
+    fn clock(&self) -> &C {
+        self.clock()
     }
 }
 

@@ -361,9 +361,11 @@ impl<C: Clock> WaitingTokenBucket<C> {
 }
 
 impl<C: Clock> Line for WaitingTokenBucket<C> {
+    type Clock = C;
+
     #[inline]
-    fn now(&self) -> Nanos {
-        self.bucket.clock.now()
+    fn clock(&self) -> &C {
+        &self.bucket.clock
     }
 }
 

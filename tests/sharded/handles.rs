@@ -2,6 +2,7 @@
 
 use crate::{BATCH, MOST, QUOTA, bucket, drain};
 use core::time::Duration;
+use std::sync::Arc;
 use std::thread;
 use tollgate::{ManualClock, ShardedTokenBucket};
 
@@ -106,4 +107,26 @@ fn a_leaked_handle_keeps_its_tokens_and_its_place() {
     let next = bucket.handle();
     assert!(next.try_acquire().is_ok());
     assert_eq!((next.credits(), drain(&bucket)), (0, bucket.max_cost() - held - 2));
+}
+
+#[test]
+fn an_owned_handle_outlives_whoever_made_it() {
+    let clock = ManualClock::new();
+    let bucket = Arc::new(bucket(&clock));
+    let handle = bucket.handle_owned();
+    let thread = thread::spawn(move || {
+        assert!(handle.try_acquire().is_ok());
+        (handle.credits(), handle)
+    });
+    let (held, handle) = thread.join().unwrap();
+    assert_eq!((held, bucket.available()), (BATCH, MOST - 1 - BATCH));
+    drop(handle);
+    assert_eq!(bucket.available(), MOST - 1);
+    // Its place is free again, and it may be the last to keep the bucket.
+    let (last, lent) = (bucket.handle_owned(), Arc::downgrade(&bucket));
+    assert_eq!(last.credits(), BATCH);
+    drop(bucket);
+    assert_eq!((last.max_cost(), last.try_acquire_up_to(u64::MAX)), (MOST, MOST - 1));
+    drop(last);
+    assert!(lent.upgrade().is_none());
 }

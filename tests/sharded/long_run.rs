@@ -67,6 +67,32 @@ fn larger_costs_leave_some_behind_once_and_no_more() {
     assert!(bucket.max_cost() < due(QUOTA, ticks * 97_003) / 100);
 }
 
+/// After an idle period the centre is full, and slots are as they were left: what was kept back for credits is missed
+/// each time, and no more than that.
+#[test]
+fn bursts_after_idle_periods_are_short_of_the_reserve_each_time() {
+    for (quota, shards) in [(Quota::per_second(136), 1), (Quota::per_second(1_000), 4)] {
+        let clock = ManualClock::new();
+        let bucket = ShardedTokenBucket::with_shards_and_clock(quota, shards, clock.clone());
+        let reserve = quota.burst() - bucket.max_cost();
+        assert!(reserve <= quota.burst() / 8);
+        let mut admitted = 0;
+        for period in 1..=1_000 {
+            admitted += saturate(&[1], |n| bucket.try_acquire_n(n).is_ok());
+            // A token bucket would have had its whole burst.
+            assert_eq!(admitted, period * (quota.burst() - reserve));
+            clock.advance(Duration::from_secs(1));
+        }
+        // The period in which demand is always there has no such loss.
+        for tick in 1..=1_000 {
+            clock.advance(Duration::from_millis(100));
+            let taken = saturate(&[1], |n| bucket.try_acquire_n(n).is_ok());
+            let full = if tick == 1 { bucket.max_cost() } else { 0 };
+            assert!(taken.abs_diff(full.max(quota.tokens() / 10)) <= 1, "{taken} in tick {tick}");
+        }
+    }
+}
+
 /// Takes tokens one at a time until `stop`, and counts itself in once it has had one; returns how many.
 fn hammer<C: Clock>(
     bucket: &ShardedTokenBucket<C>,

@@ -32,6 +32,12 @@ fn fill_two_slots(bucket: &Bucket) {
     assert!(bucket.handle().try_acquire().is_ok());
 }
 
+/// As [`fill_two_slots`], with what there is.
+fn fill_two_slots_if_possible(bucket: &Bucket) {
+    let _ = bucket.try_acquire();
+    let _ = bucket.handle().try_acquire();
+}
+
 #[test]
 fn a_fresh_bucket_has_all_but_what_is_kept_back_for_credits() {
     let clock = ManualClock::new();
@@ -144,6 +150,62 @@ fn credits_in_other_slots_are_found() {
     let denied = bucket.try_acquire_n(BATCH + 1).unwrap_err();
     assert_eq!(denied.retry_after(), Some(Duration::from_millis(BATCH + 1)));
     assert_eq!((bucket.try_acquire_n(BATCH), bucket.available()), (Ok(()), 0)); // the other
+}
+
+#[test]
+fn a_call_on_a_reading_does_not_look_for_credits() {
+    let clock = ManualClock::new();
+    let bucket = bucket(&clock);
+    fill_two_slots(&bucket);
+    let centre = MOST - 2 - 2 * BATCH;
+    assert_eq!(bucket.available_at(Nanos::ZERO), centre);
+    assert_eq!(bucket.try_acquire_n_at(centre, Nanos::ZERO), Ok(()));
+    // Each slot has these, and the hint is about the centre.
+    let denied = bucket.try_acquire_n_at(BATCH, Nanos::ZERO).unwrap_err();
+    assert_eq!(denied.retry_after(), Some(Duration::from_millis(BATCH)));
+    assert_eq!(bucket.try_acquire_n(BATCH), Ok(()));
+}
+
+#[test]
+fn what_remains_can_be_spent_now_one_token_at_a_time() {
+    let clock = ManualClock::new();
+    let mut random = fastrand::Rng::with_seed(3);
+    let bucket = bucket(&clock);
+    for _ in 0..200 {
+        clock.advance(Duration::from_millis(random.u64(..1_200)));
+        for _ in 0..random.u64(..60) {
+            let _ = bucket.try_acquire_n(random.u64(1..30));
+        }
+        fill_two_slots_if_possible(&bucket);
+        // The status stops at the limit; `available` tells all.
+        let (available, remaining) = (bucket.available(), bucket.status().remaining);
+        assert_eq!(remaining, available.min(MOST));
+        assert_eq!((drain(&bucket), bucket.status().remaining), (available, 0));
+    }
+}
+
+#[test]
+fn the_coarsest_scale_is_a_unit_early_only_where_the_bucket_is_not_divided() {
+    // 4.5 per nanosecond: a unit is a whole token. In one nanosecond the bound is the burst and 4.5.
+    let rate = |burst| Quota::per(9, Duration::from_nanos(2)).with_burst(burst);
+    let admitted = |burst| {
+        let clock = ManualClock::starting_at(Nanos(1));
+        let bucket = Bucket::with_shards_and_clock(rate(burst), 1, clock.clone());
+        let first = bucket.try_acquire_up_to(u64::MAX);
+        clock.set(Nanos(2));
+        first + bucket.try_acquire_up_to(u64::MAX)
+    };
+    assert_eq!(admitted(5), 5 + 4 + 1); // as a token bucket
+    assert_eq!(admitted(136), 136 - 17 + 4 + 1);
+    // Even with every slot full: the reserve is one token more than slots have room for.
+    let clock = ManualClock::starting_at(Nanos(1));
+    let bucket = Bucket::with_shards_and_clock(rate(136), 1, clock.clone());
+    fill_two_slots(&bucket);
+    clock.set(Nanos(1_001));
+    let first = bucket.try_acquire_up_to(u64::MAX);
+    clock.set(Nanos(1_002));
+    let second = bucket.try_acquire_up_to(u64::MAX);
+    assert_eq!((first, second), (136 - 1, 5)); // together 140; the bound is 140.5
 }
 
 #[test]

@@ -20,6 +20,34 @@ fn buckets_start_with_what_they_are_told_to() {
 }
 
 #[test]
+fn credits_from_before_are_no_part_of_the_initial_tokens() {
+    // One shard and one slot for handles, of eight credits each.
+    let quota = Quota::per_hour(136);
+    let clock = ManualClock::new();
+    let used = || {
+        let bucket = Bucket::with_shards_and_clock(quota, 1, clock.clone());
+        assert!(bucket.try_acquire().is_ok());
+        let handle = bucket.handle();
+        assert!(handle.try_acquire().is_ok());
+        drop(handle);
+        bucket
+    };
+    for tokens in [0, 1, 100] {
+        let bucket = used().with_initial(tokens);
+        assert_eq!((bucket.available(), drain(&bucket)), (tokens, tokens));
+        let bucket = used().with_initial_at(tokens, Nanos::ZERO);
+        assert_eq!((bucket.available(), drain(&bucket)), (tokens, tokens));
+    }
+    // The place of a handle that was leaked is free again.
+    let bucket = used();
+    core::mem::forget(bucket.handle());
+    let bucket = bucket.with_initial(100);
+    let handle = bucket.handle();
+    assert!(handle.try_acquire().is_ok());
+    assert_eq!(handle.credits(), 8);
+}
+
+#[test]
 #[should_panic(expected = "more initial tokens than the limiter can hold")]
 fn too_many_tokens_to_start_with_are_a_panic() {
     let _ = bucket(&ManualClock::new()).with_initial(MOST + 1);
@@ -85,9 +113,15 @@ fn a_burst_too_small_to_share_makes_a_token_bucket() {
             assert_eq!((handle.credits(), handle.status()), (0, single.status()));
         }
     }
-    // One token more, and there is a shard.
+    // One token more, and there is a shard, and a slot for one handle.
     let shared = Bucket::with_clock(QUOTA.with_burst(136), ManualClock::new());
-    assert_eq!((shared.shards(), shared.max_cost()), (1, 136 - 17));
+    assert_eq!((shared.shards(), shared.handles(), shared.max_cost()), (1, 1, 136 - 17));
+    // A bucket that is not divided has no slot for any handle.
+    let whole = Bucket::with_clock(QUOTA.with_burst(135), ManualClock::new());
+    assert_eq!((whole.shards(), whole.handles(), whole.max_cost()), (1, 0, 135));
+    let handle = whole.handle();
+    assert!(handle.try_acquire().is_ok());
+    assert_eq!((handle.credits(), whole.available()), (0, 134));
 }
 
 #[test]

@@ -5,6 +5,9 @@
 
 mod memory;
 mod protocol;
+#[allow(dead_code, unreachable_pub)] // some of its steps are for the library
+#[path = "../../src/lease/word.rs"]
+mod word;
 mod world;
 
 use std::collections::HashSet;

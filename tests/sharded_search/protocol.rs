@@ -4,9 +4,10 @@
 //! gives up on a value that a load may return.
 
 use crate::memory::Memory;
+use crate::word::Word;
 use crate::world::{At, Broken, Call, DEPOSITS, DRY, SLOTS, Scenario, State, Thread, V};
+use tollgate::Nanos;
 use tollgate::algorithm::Algorithm;
-use tollgate::{Nanos, Word};
 
 /// One thread's next access.
 pub(crate) struct Step<'a> {
