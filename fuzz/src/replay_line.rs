@@ -1,94 +1,107 @@
-//! The parser of recorded arrivals: any bytes at all, line by line.
+//! The reader of logs: any bytes at all, line by line.
 
-use tollgate_replay::format::parse::{Arrival, Charge, Format, Line, Parser};
+use tollgate_replay::field::client::Hop;
+use tollgate_replay::field::instant::{Known, Unit};
+use tollgate_replay::format::lines::{Arrival, Line, Lines};
+use tollgate_replay::format::wanted::{Charge, Format, Wanted};
 
-/// Reads any bytes as a recorded file, and writes down what was understood in a canonical form, which must read as the
-/// same.
+/// Reads any bytes as a log, and writes down what was understood in two canonical forms, CSV and JSON, which must read as
+/// the same.
+///
+/// The first byte says what is asked for: two bits the charge, four the format, one the unit.
 ///
 /// # Panics
 ///
-/// If the parser does, if it understands something that cannot be, or if the canonical form reads as something else.
+/// If the reader does, if it understands something that cannot be, or if a canonical form reads as something else.
 pub fn replay_line(data: &[u8]) {
     let Some((&mode, text)) = data.split_first() else { return };
     let charge = match mode & 3 {
         0 => Charge::One,
-        1 => Charge::Column("bytes".into()),
+        1 => Charge::Field("bytes".into()),
         _ => Charge::Cost,
     };
-    let wanted = match mode >> 2 & 3 {
+    let format = match mode >> 2 & 15 {
         0 => Some(Format::Csv),
-        1 => Some(Format::Clf),
+        1 => Some(Format::Combined),
+        4 => Some(Format::Tsv),
+        5 => Some(Format::Semicolons),
+        6 => Some(Format::VhostCombined),
+        7 => Some(Format::Json),
+        8 => Some(Format::Alb),
+        9 => Some(Format::W3c),
         _ => None,
     };
-    let mut parser = Parser::new(wanted, charge);
-    for (number, line) in text.split(|&byte| byte == b'\n').enumerate() {
-        let before = parser.format();
-        match parser.line(line) {
+    let unit = (mode & 64 != 0).then_some(Unit::Us);
+    let mut lines = Lines::new(Wanted { format, charge, unit, ..Wanted::default() });
+    for line in text.split(|&byte| byte == b'\n') {
+        let before = lines.format();
+        match lines.line(line) {
             Ok(Line::Arrival(arrival)) => {
-                let format = parser.format().expect("an arrival settles the format");
-                assert!(before.is_none_or(|before| before == format), "the format changed");
-                assert!(!arrival.key.is_empty(), "a key is never empty");
-                if format == Format::Csv {
-                    reads_as_the_same(&arrival);
+                assert!(!arrival.key.as_bytes().is_empty(), "a key is never empty");
+                assert!(!arrival.key.as_bytes().contains(&0), "a key has no NUL bytes");
+                if !arrival.key.as_bytes().iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
+                    reads_as_the_same(&arrival, &csv(&arrival));
                 }
-                if format == Format::Clf {
-                    the_date_reads_as_the_same(&arrival);
+                if let Ok(key) = core::str::from_utf8(arrival.key.as_bytes()) {
+                    reads_as_the_same(&arrival, &json(&arrival, key));
                 }
+                let settled = lines.format().expect("an arrival settles the format");
+                assert!(before.is_none_or(|before| before == settled), "the format changed");
+                assert!(format.is_none_or(|wanted| wanted == settled), "another format than the one asked for");
             }
-            Ok(Line::Header) => assert_eq!(number, 0, "a header counts on the first line only"),
-            Ok(Line::Blank) => assert!(line.trim_ascii_start().is_empty() || number == 0),
+            Ok(Line::Nothing) => {}
+            Ok(Line::Other) => panic!("no filter was asked for"),
             // Long fields are cut short, and nothing is printed that a terminal might obey.
             Err(malformed) => {
                 let message = malformed.to_string();
                 assert!(
-                    message.len() < 300 && message.bytes().all(|byte| (b' '..=b'~').contains(&byte)),
+                    message.len() < 600 && message.bytes().all(|byte| (b' '..=b'~').contains(&byte)),
                     "{message:?}"
                 );
             }
         }
-        assert_eq!(before.or(parser.format()), parser.format(), "a format was forgotten");
+    }
+    if let Some(Known::Told(told)) = lines.instants().unit() {
+        assert!(unit.is_none_or(|unit| unit == told), "another unit than the one told");
     }
 }
 
-fn reads_as_the_same(arrival: &Arrival<'_>) {
-    let mut line = format!("{},\"", arrival.t_ms).into_bytes();
-    for &byte in arrival.key.iter() {
-        line.extend(if byte == b'"' { &b"\"\""[..] } else { core::slice::from_ref(&byte) });
+fn reads_as_the_same(arrival: &Arrival<'_>, text: &[u8]) {
+    // A list of addresses has become one, and an address its prefix: neither may change any more.
+    for hop in [Hop::First, Hop::Last] {
+        let mut lines = Lines::new(Wanted { hop, ..Wanted::default() });
+        let mut found = None;
+        for line in text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+            if let Line::Arrival(again) =
+                lines.line(line).unwrap_or_else(|why| panic!("{}: {why}", text.escape_ascii()))
+            {
+                found = Some((again.at, again.key.as_bytes().to_vec(), again.cost));
+            }
+        }
+        let expected = Some((arrival.at, arrival.key.as_bytes().to_vec(), arrival.cost));
+        // White space about a key is none of it.
+        assert_eq!(found, expected, "{}", text.escape_ascii());
     }
-    line.extend(format!("\",{}", arrival.cost).bytes());
-    let again = Parser::new(Some(Format::Csv), Charge::Cost).line(&line).map(|line| format!("{line:?}"));
-    assert_eq!(again, Ok(format!("{:?}", Line::Arrival(owned(arrival)))), "{}", line.escape_ascii());
 }
 
-/// The same arrival with its key in memory of its own, as a quoted key may have.
-fn owned<'a>(arrival: &Arrival<'_>) -> Arrival<'a> {
-    Arrival { t_ms: arrival.t_ms, key: arrival.key.to_vec().into(), cost: arrival.cost }
+fn csv(arrival: &Arrival<'_>) -> Vec<u8> {
+    let mut text = format!("t_ns,key,cost\n{},\"", arrival.at).into_bytes();
+    for &byte in arrival.key.as_bytes() {
+        text.extend(if byte == b'"' { &b"\"\""[..] } else { core::slice::from_ref(&byte) });
+    }
+    text.extend(format!("\",{}\n", arrival.cost).bytes());
+    text
 }
 
-fn the_date_reads_as_the_same(arrival: &Arrival<'_>) {
-    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let (mut day, second) = (arrival.t_ms / 86_400_000, arrival.t_ms / 1_000 % 86_400);
-    // Year by year and month by month, as a person would count.
-    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let mut year = 1970;
-    while day >= 365 + u64::from(leap(year)) {
-        day -= 365 + u64::from(leap(year));
-        year += 1;
+fn json(arrival: &Arrival<'_>, key: &str) -> Vec<u8> {
+    let mut text = format!("{{\"time_ns\":{},\"cost\":{},\"key\":\"", arrival.at, arrival.cost);
+    for c in key.chars() {
+        match c {
+            '"' | '\\' => text.extend(['\\', c]),
+            '\0'..='\x1F' => text.extend(format!("\\u{:04x}", u32::from(c)).chars()),
+            _ => text.push(c),
+        }
     }
-    let lengths = [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let mut month = 0;
-    while day >= lengths[month] {
-        day -= lengths[month];
-        month += 1;
-    }
-    if year > 9_999 {
-        return; // a zone west of Greenwich on the last day that can be written
-    }
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    let date = format!("{:02}/{}/{year:04}:{hour:02}:{minute:02}:{second:02} +0000", day + 1, MONTHS[month]);
-    let line = format!("host - - [{date}] \"GET / HTTP/1.1\" 200 5");
-    match Parser::new(Some(Format::Clf), Charge::One).line(line.as_bytes()) {
-        Ok(Line::Arrival(again)) => assert_eq!(again.t_ms, arrival.t_ms, "{date}"),
-        other => panic!("{date} reads as {other:?}"),
-    }
+    text.push_str("\"}\n");
+    text.into_bytes()
 }

@@ -92,6 +92,13 @@ fn three_want_the_last_credit() {
     check("last credit, with refills", Scenario { central: 2, ..world }, 0, &[(PaidBack, TokensLostOrMade)]);
 }
 
+/// What idle periods do not give back, since nobody can tell when the last credits were spent.
+#[test]
+fn that_slots_are_empty_now_is_no_reason_to_draw_more() {
+    let threads = &[(0, &[Spend(1)][..]), (0, &[AcquireAt(4), AcquireAt(1)])];
+    check("empty slots", Scenario { threads, credits: 1, ..WORLD }, 0, &[(WholeBurstWhenEmpty, OverAdmission)]);
+}
+
 #[test]
 fn a_crowd_with_time_to_refill_twice() {
     let threads = &[(0, &[Acquire(1), Acquire(1)][..]), (0, &[Acquire(1), Acquire(1)])];

@@ -7,7 +7,7 @@ use crate::memory::Memory;
 use crate::word::Word;
 use crate::world::{At, Broken, Call, DEPOSITS, DRY, SLOTS, Scenario, State, Thread, V};
 use tollgate::Nanos;
-use tollgate::algorithm::Algorithm;
+use tollgate::algorithm::{Algorithm, Gcra};
 
 /// One thread's next access.
 pub(crate) struct Step<'a> {
@@ -130,7 +130,7 @@ impl Step<'_> {
             }
             (Call::Refund, At::Start) => self.go(memory, At::Central, |me| me.reading = now),
             (Call::Refund, _) => {
-                let value = self.world.gcra().refund(memory.last(V), 1, Nanos(me.reading));
+                let value = self.gcra().refund(memory.last(V), 1, Nanos(me.reading));
                 self.denied(self.updated(V, value));
                 self.next.last_mut().unwrap().admitted[usize::try_from(now).unwrap()] -= 1;
             }
@@ -144,8 +144,15 @@ impl Step<'_> {
             (Call::Drop, _) => self.drop_handle(own, me),
         }
     }
+    /// The central word's algorithm, as this access sees it.
+    fn gcra(&self) -> Gcra {
+        let mut slots = SLOTS..SLOTS + self.world.slots;
+        let empty = slots.all(|slot| self.last(slot).credits() == 0 && !self.last(slot).is_refilling());
+        if empty && self.broken(Broken::WholeBurstWhenEmpty) { self.world.whole() } else { self.world.gcra() }
+    }
+
     fn available(&self, value: u64, reading: u64) -> u64 {
-        self.world.gcra().available(value, Nanos(reading))
+        self.gcra().available(value, Nanos(reading))
     }
 
     /// Rule 1, first half: a load of the own slot.
@@ -196,7 +203,7 @@ impl Step<'_> {
         let (last, now) = (self.state.memory.last(V), Nanos(me.reading));
         let drawn = self.available(last, me.reading).min(most);
         if drawn >= n {
-            let memory = self.updated(V, self.world.gcra().acquire(last, drawn, now).unwrap());
+            let memory = self.updated(V, self.gcra().acquire(last, drawn, now).unwrap());
             if matches!(self.world.broken, Broken::CancelledToCentral | Broken::CancelledToSlot) {
                 self.go(memory.clone(), At::Cancel, |me| me.hand = drawn);
                 self.next.last_mut().unwrap().drawn += drawn;
@@ -255,7 +262,7 @@ impl Step<'_> {
     /// Rule 3, and calls on a reading.
     fn draw_exactly(&mut self, n: u64, me: &Thread) {
         let last = self.state.memory.last(V);
-        if let Ok(value) = self.world.gcra().acquire(last, n, Nanos(me.reading)) {
+        if let Ok(value) = self.gcra().acquire(last, n, Nanos(me.reading)) {
             self.end(self.updated(V, value), n, me.reading, |_| {});
             self.next.last_mut().unwrap().drawn += n;
         }

@@ -61,6 +61,8 @@ pub(crate) enum Broken {
     NotAcquired,
     /// 6: the central word has the whole burst.
     WholeBurst,
+    /// 6: the central word has the whole burst whenever the slots are seen to be empty.
+    WholeBurstWhenEmpty,
     /// 7: a handle frees its slot, and gives back what is left only then.
     FreedFirst,
     /// 7: the first reading that a handle takes sizes the next batches too.
@@ -184,7 +186,15 @@ impl Scenario<'_> {
     }
 
     pub(crate) fn gcra(&self) -> Gcra {
-        let burst = if self.broken == Broken::WholeBurst { self.burst() } else { self.central };
+        if self.broken == Broken::WholeBurst { self.whole() } else { self.with_burst(self.central) }
+    }
+
+    /// A central word that leaves no room for credits.
+    pub(crate) fn whole(&self) -> Gcra {
+        self.with_burst(self.burst())
+    }
+
+    fn with_burst(&self, burst: u64) -> Gcra {
         Gcra::new(Quota::per(self.central, core::time::Duration::from_nanos(1)).with_burst(burst))
     }
 

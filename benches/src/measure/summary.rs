@@ -51,7 +51,7 @@ pub fn text(rows: &[Row]) -> String {
         numbers.join(" and by "),
     );
     if rows.iter().any(|row| !lost(row).is_empty()) {
-        text += "(%): what was admitted of what the bound allows over the run, if that is less than 99 %.\n";
+        text += "(%): admitted of what the bound allows over the run, if under 99 %; a busy machine takes from all.\n";
     }
     let sentences: String = loads.iter().map(|&load| sentence(load, most, &rows)).collect();
     if sentences.is_empty() {

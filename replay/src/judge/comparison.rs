@@ -1,129 +1,95 @@
 //! The same arrivals put to every algorithm and to the exact log.
 
-use core::time::Duration;
+use tollgate::{Nanos, Quota};
 
-use std::sync::Arc;
-
-use tollgate::{Denied, Nanos, Quota};
-
-use super::exact_log::ExactLog;
-use super::limiter::{Algorithm, Limiter, Table, table};
-use super::peak::Peak;
-use crate::error::Unfit;
+use super::algorithm::Algorithm;
+use super::exact_log::{ExactLog, Memory};
+use super::lane::{Lane, Unfit};
+use super::peak::{Peak, grain};
+use super::queue::{Pool, Queue};
+use super::tally::Tally;
 
 /// The most memory that the library's sliding logs may take together, in bytes: they need 8 for each key and unit of
 /// limit, used or not.
 pub const LOG_MEMORY: u64 = 512 << 20;
 
-/// What one algorithm did with the arrivals so far.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Arrivals admitted.
-    pub admitted: u64,
-    /// Arrivals denied.
-    pub denied: u64,
-    /// Arrivals denied that cost more than can ever be admitted; part of `denied`.
-    pub never: u64,
-    /// Arrivals of newcomers denied because the table of all keys had no place for them; part of `denied`.
-    pub no_place: u64,
-    /// Keys denied at least once.
-    pub keys_denied: u64,
-    /// The longest wait that a denial hinted.
-    pub longest_wait: Duration,
-    /// The most tokens admitted from one key within any period.
-    pub most_in_a_period: u64,
-    /// Arrivals admitted that the exact log denies.
-    pub over: u64,
-    /// Arrivals denied that the exact log admits.
-    pub under: u64,
+/// The library's sliding logs would need more memory than [`LOG_MEMORY`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogsTooLarge {
+    /// What one key's log needs, in bytes.
+    pub each: u64,
+    /// For how many keys there is room.
+    pub keys: u64,
 }
 
-impl Tally {
-    fn count(&mut self, decision: Result<(), Option<Duration>>) {
-        match decision {
-            Ok(()) => self.admitted += 1,
-            Err(wait) => {
-                self.denied += 1;
-                self.never += u64::from(wait.is_none());
-                self.longest_wait = self.longest_wait.max(wait.unwrap_or_default());
-            }
-        }
-    }
-
-    /// The share of arrivals denied.
-    pub fn share_denied(&self) -> f64 {
-        share(self.denied, self.admitted + self.denied)
-    }
-
-    /// The share of decisions that differ from the exact log's, in either direction.
-    pub fn share_differing(&self) -> f64 {
-        share(self.over + self.under, self.admitted + self.denied)
+impl core::fmt::Display for LogsTooLarge {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let (each, keys, all) = (self.each, self.keys, LOG_MEMORY >> 20);
+        write!(
+            f,
+            "it needs {each} bytes for each key, and {all} MiB hold {keys} of them; exact-log decides the same in less"
+        )
     }
 }
 
-/// A part of a whole, from 0 to 1; 0 of nothing.
-#[allow(clippy::cast_precision_loss)] // a share is shown to a few digits
-pub fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
+impl core::error::Error for LogsTooLarge {}
 
-/// One key's limiter of one algorithm.
+/// All that is known of one key, but what each algorithm knows of it.
 #[derive(Debug)]
-struct Lane {
-    limiter: Limiter,
-    denied: u64,
-    admitted: Peak,
-}
-
-/// All that is known of one key.
-#[derive(Debug)]
-pub struct KeyRecord {
-    log: ExactLog,
-    log_admitted: Peak,
-    log_denied: u64,
-    asked: Peak,
+struct KeyRecord {
     arrivals: u64,
-    lanes: Vec<Lane>,
+    /// What came within the last period, marked with who admitted it.
+    recent: Queue,
+    /// The sum of `recent`.
+    asked: u64,
+    most_asked: u64,
+    log: Memory,
+    denied_by_log: u64,
 }
 
-impl KeyRecord {
-    /// Arrivals of this key.
-    pub fn arrivals(&self) -> u64 {
-        self.arrivals
-    }
+/// The most that one key asked for within a period.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Busiest {
+    /// The key, by its number.
+    pub key: usize,
+    /// In tokens.
+    pub most: u64,
+    /// The end of the first period that held the most.
+    pub at: Nanos,
+}
 
-    /// What was asked for, admitted or not.
-    pub fn asked(&self) -> &Peak {
-        &self.asked
-    }
-
-    /// Arrivals denied by the exact log.
-    pub fn denied_by_log(&self) -> u64 {
-        self.log_denied
-    }
-
-    /// Arrivals denied by the algorithm at this place in [`Comparison::algorithms`].
-    pub fn denied_by(&self, place: usize) -> u64 {
-        self.lanes[place].denied
-    }
+/// Who admitted an arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// The first of the algorithms; the exact log if there is none.
+    pub by_first: bool,
+    /// The exact log.
+    pub by_log: bool,
 }
 
 /// Puts each arrival to a limiter of every algorithm and to the exact log, each with its own history.
 ///
-/// Keys are numbered from 0 by whoever reads the arrivals; a limiter is made when its key is first seen.
+/// Keys are numbered from 0 by whoever reads the arrivals; a limiter is made when its key is first seen. Arrivals come in
+/// the order of time: one that is older than the newest counts as that one. Memory for each key: about 100 bytes, 80
+/// more for each algorithm, and what an algorithm's limiter takes beyond a cache line; 24 more for each arrival of the
+/// last period.
 #[derive(Debug)]
 pub struct Comparison {
     quota: Quota,
+    period: u64,
     algorithms: Vec<Algorithm>,
-    /// The table of `Algorithm::Keyed`, if it is one of these.
-    table: Option<Arc<Table>>,
-    tallies: Vec<Tally>,
+    lanes: Vec<Lane>,
+    log: ExactLog,
     log_tally: Tally,
     keys: Vec<KeyRecord>,
+    pool: Pool,
     asked: Peak,
+    busiest: Busiest,
+    arrivals: u64,
+    newest: Nanos,
     /// In bytes; see [`LOG_MEMORY`].
     log_memory: u64,
-    logs_dropped: bool,
+    logs_dropped: Option<LogsTooLarge>,
 }
 
 impl Comparison {
@@ -133,117 +99,143 @@ impl Comparison {
     /// # Errors
     ///
     /// The first algorithm that cannot hold the quota, and why.
+    ///
+    /// # Panics
+    ///
+    /// With more than 16 algorithms; there are 8.
     pub fn new(quota: Quota, algorithms: Vec<Algorithm>, capacity: usize) -> Result<Self, (Algorithm, Unfit)> {
-        let table = if algorithms.contains(&Algorithm::Keyed) {
-            Some(table(quota, capacity).map_err(|error| (Algorithm::Keyed, error.into()))?)
-        } else {
-            None
-        };
-        let mut comparison = Self {
+        assert!(algorithms.len() <= 16, "marks are 16 bits");
+        let period = Nanos::from(quota.period()).as_nanos();
+        let mut lanes = Vec::with_capacity(algorithms.len());
+        for &algorithm in &algorithms {
+            if let (Algorithm::SlidingLog, Some(error)) = (algorithm, logs_too_large(quota, 1, LOG_MEMORY)) {
+                return Err((algorithm, error.into()));
+            }
+            lanes.push(Lane::new(algorithm, quota, capacity).map_err(|error| (algorithm, error))?);
+        }
+        Ok(Self {
             quota,
-            table,
-            tallies: vec![Tally::default(); algorithms.len()],
+            period,
             algorithms,
+            lanes,
+            log: ExactLog::new(quota.tokens(), period),
             log_tally: Tally::default(),
             keys: Vec::new(),
-            asked: Peak::new(period(quota)),
+            pool: Pool::new(),
+            asked: Peak::new(period),
+            busiest: Busiest::default(),
+            arrivals: 0,
+            newest: Nanos::ZERO,
             log_memory: LOG_MEMORY,
-            logs_dropped: false,
-        };
-        comparison.bound_logs();
-        for &algorithm in comparison.algorithms.iter().filter(|&&algorithm| algorithm != Algorithm::Keyed) {
-            Limiter::new(algorithm, quota).map_err(|error| (algorithm, error.into()))?;
-        }
-        Ok(comparison)
+            logs_dropped: None,
+        })
     }
 
     /// One arrival: who, at what cost, and when.
     ///
-    /// # Panics
-    ///
-    /// If `key` is above the number of keys seen before.
-    pub fn arrive(&mut self, key: usize, cost: u64, now: Nanos) {
-        if key == self.keys.len() {
-            self.bound_logs();
-            self.keys.push(self.newcomer());
+    /// Every number up to the largest is a key.
+    pub fn arrive(&mut self, key: usize, cost: u64, now: Nanos) -> Decided {
+        while key >= self.keys.len() {
+            self.admit_key();
         }
-        let record = &mut self.keys[key];
-        let at = now.as_nanos();
-        record.arrivals += 1;
-        record.asked.add(cost, at);
+        self.newest = self.newest.max(now);
+        self.arrivals += 1;
+        self.forget(key);
+        let (now, at) = (self.newest, self.newest.as_nanos());
         self.asked.add(cost, at);
 
-        let by_log = record.log.try_acquire_n_at(cost, at);
+        let record = &mut self.keys[key];
+        record.arrivals += 1;
+        let by_log = self.log.decide(&mut self.pool, &mut record.log, cost, at);
         self.log_tally.count(by_log);
         if by_log.is_ok() {
-            record.log_admitted.add(cost, at);
-            self.log_tally.most_in_a_period = self.log_tally.most_in_a_period.max(record.log_admitted.most());
+            self.log_tally.most_in_a_period = self.log_tally.most_in_a_period.max(record.log.held());
         } else {
-            self.log_tally.keys_denied += u64::from(record.log_denied == 0);
-            record.log_denied += 1;
+            self.log_tally.keys_denied += u64::from(record.denied_by_log == 0);
+            record.denied_by_log += 1;
         }
+        let by_log = by_log.is_ok();
+        let mut marks = 0;
+        for (place, lane) in self.lanes.iter_mut().enumerate() {
+            marks |= u16::from(lane.decide(key, cost, now, by_log)) << place;
+        }
+        self.remember(key, cost, marks);
+        Decided { by_first: if self.lanes.is_empty() { by_log } else { marks & 1 == 1 }, by_log }
+    }
 
-        for (lane, tally) in record.lanes.iter_mut().zip(&mut self.tallies) {
-            let decision = lane.limiter.try_acquire_n_at(cost, now);
-            tally.no_place += u64::from(matches!(decision, Err(Denied::TableFull(_))));
-            let decision = decision.map_err(|denied| denied.retry_after());
-            tally.count(decision);
-            if decision.is_ok() {
-                lane.admitted.add(cost, at);
-                tally.most_in_a_period = tally.most_in_a_period.max(lane.admitted.most());
-                tally.over += u64::from(by_log.is_err());
-            } else {
-                tally.keys_denied += u64::from(lane.denied == 0);
-                tally.under += u64::from(by_log.is_ok());
-                lane.denied += 1;
+    /// Drops what a key asked for longer ago than a period.
+    fn forget(&mut self, key: usize) {
+        let (now, record) = (self.newest.as_nanos(), &mut self.keys[key]);
+        while self.pool.front(record.recent).is_some_and(|oldest| now - oldest.at >= self.period) {
+            let Some(oldest) = self.pool.pop_front(&mut record.recent) else { break };
+            record.asked -= oldest.amount;
+            if oldest.marks != 0 {
+                for (place, lane) in self.lanes.iter_mut().enumerate() {
+                    if oldest.marks & 1 << place != 0 {
+                        lane.forget(key, oldest.amount);
+                    }
+                }
             }
         }
     }
 
-    /// Leaves out the library's sliding log if with one more key its memory would be too much.
-    fn bound_logs(&mut self) {
-        const FIXED: u64 = 1_200; // bytes for each log, whatever its limit
-        let each = self.quota.tokens().saturating_mul(8).saturating_add(FIXED);
-        let all = each.saturating_mul(self.keys.len() as u64 + 1);
-        let place = self.algorithms.iter().position(|&algorithm| algorithm == Algorithm::SlidingLog);
-        if let Some(place) = place.filter(|_| all > self.log_memory) {
-            self.algorithms.remove(place);
-            self.tallies.remove(place);
-            for record in &mut self.keys {
-                record.lanes.remove(place);
+    /// Keeps what a key asks for now. What nobody admitted need not be known to the nanosecond, so that memory is bounded by
+    /// what was admitted and by the grains of a period.
+    fn remember(&mut self, key: usize, cost: u64, marks: u16) {
+        let (now, record) = (self.newest.as_nanos(), &mut self.keys[key]);
+        let cost = cost.min(u64::MAX - record.asked);
+        record.asked += cost;
+        if record.asked > record.most_asked {
+            record.most_asked = record.asked;
+            if record.asked > self.busiest.most {
+                self.busiest = Busiest { key, most: record.asked, at: self.newest };
             }
-            self.logs_dropped = true;
+        }
+        let at = if marks == 0 { now - now % grain(self.period) } else { now };
+        match self.pool.back_mut(record.recent) {
+            Some(newest) if newest.marks == marks && newest.at >= at => newest.amount += cost,
+            Some(newest) => {
+                let at = at.max(newest.at);
+                self.pool.push_back(&mut record.recent, at, cost, marks);
+            }
+            None => self.pool.push_back(&mut record.recent, at, cost, marks),
         }
     }
 
-    /// Whether the library's sliding log was left out on the way, for want of memory.
-    pub fn logs_dropped(&self) -> bool {
-        self.logs_dropped
-    }
-
-    fn newcomer(&self) -> KeyRecord {
-        let period = period(self.quota);
-        let lane = |&algorithm: &Algorithm| Lane {
-            limiter: match &self.table {
-                Some(table) if algorithm == Algorithm::Keyed => Limiter::Keyed(Arc::clone(table), self.keys.len()),
-                _ => Limiter::new(algorithm, self.quota).expect("one was made with this quota before"),
-            },
-            denied: 0,
-            admitted: Peak::new(period),
-        };
-        KeyRecord {
-            log: ExactLog::new(self.quota.tokens(), period),
-            log_admitted: Peak::new(period),
-            log_denied: 0,
-            asked: Peak::new(period),
+    fn admit_key(&mut self) {
+        let logs = self.algorithms.iter().position(|&algorithm| algorithm == Algorithm::SlidingLog);
+        let too_large = logs_too_large(self.quota, self.keys.len() as u64 + 1, self.log_memory);
+        if let (Some(place), Some(error)) = (logs, too_large) {
+            self.drop_lane(place);
+            self.logs_dropped = Some(error);
+        }
+        self.keys.push(KeyRecord {
             arrivals: 0,
-            lanes: self.algorithms.iter().map(lane).collect(),
-        }
+            recent: Queue::EMPTY,
+            asked: 0,
+            most_asked: 0,
+            log: Memory::EMPTY,
+            denied_by_log: 0,
+        });
+        self.lanes.iter_mut().for_each(Lane::admit_key);
+    }
+
+    /// Takes an algorithm out, and its marks with it.
+    fn drop_lane(&mut self, place: usize) {
+        self.algorithms.remove(place);
+        self.lanes.remove(place);
+        let below = (1 << place) - 1;
+        self.pool.for_each_mut(|entry| entry.marks = entry.marks & below | entry.marks >> 1 & !below);
+    }
+
+    /// Why the library's sliding log was left out on the way, if it was.
+    pub fn logs_dropped(&self) -> Option<LogsTooLarge> {
+        self.logs_dropped
     }
 
     /// The keys in debt that the table of all keys is made for, if there is one.
     pub fn capacity(&self) -> Option<usize> {
-        self.table.as_ref().map(|table| table.capacity())
+        self.lanes.iter().find_map(Lane::capacity)
     }
 
     /// The quota of every limiter.
@@ -257,8 +249,8 @@ impl Comparison {
     }
 
     /// What each algorithm did, in the order of [`algorithms`](Self::algorithms).
-    pub fn tallies(&self) -> &[Tally] {
-        &self.tallies
+    pub fn tallies(&self) -> impl ExactSizeIterator<Item = &Tally> {
+        self.lanes.iter().map(|lane| &lane.tally)
     }
 
     /// What the exact log did.
@@ -266,24 +258,58 @@ impl Comparison {
         &self.log_tally
     }
 
-    /// The keys, by their numbers.
-    pub fn keys(&self) -> &[KeyRecord] {
-        &self.keys
+    /// Arrivals so far.
+    pub fn arrivals(&self) -> u64 {
+        self.arrivals
     }
 
-    /// What was asked for by all keys together.
+    /// Keys so far.
+    pub fn keys(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Arrivals of one key.
+    pub fn arrivals_of(&self, key: usize) -> u64 {
+        self.keys[key].arrivals
+    }
+
+    /// The most that one key asked for within a period, admitted or not.
+    pub fn most_asked_by(&self, key: usize) -> u64 {
+        self.keys[key].most_asked
+    }
+
+    /// Arrivals of one key that the exact log denied.
+    pub fn denied_by_log(&self, key: usize) -> u64 {
+        self.keys[key].denied_by_log
+    }
+
+    /// Arrivals of one key that the first algorithm denied; the exact log if there is none.
+    pub fn denied_by_first(&self, key: usize) -> u64 {
+        self.lanes.first().map_or_else(|| self.denied_by_log(key), |lane| lane.denied(key))
+    }
+
+    /// The most that all keys together asked for within a period.
     pub fn asked(&self) -> &Peak {
         &self.asked
     }
+
+    /// The key that asked for the most within a period.
+    pub fn busiest(&self) -> Busiest {
+        self.busiest
+    }
 }
 
-fn period(quota: Quota) -> u64 {
-    Nanos::from(quota.period()).as_nanos()
+/// Why the library's sliding logs of so many keys do not fit, if they do not.
+fn logs_too_large(quota: Quota, keys: u64, memory: u64) -> Option<LogsTooLarge> {
+    const FIXED: u64 = 512; // bytes for each log, whatever its limit
+    let each = quota.tokens().saturating_mul(8).saturating_add(FIXED);
+    (each.saturating_mul(keys) > memory).then_some(LogsTooLarge { each, keys: memory / each })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::time::Duration;
 
     const MINUTE: Duration = Duration::from_mins(1);
 
@@ -293,7 +319,7 @@ mod tests {
 
     fn tally(comparison: &Comparison, algorithm: Algorithm) -> &Tally {
         let place = comparison.algorithms().iter().position(|&one| one == algorithm).unwrap();
-        &comparison.tallies()[place]
+        comparison.tallies().nth(place).unwrap()
     }
 
     #[test]
@@ -302,14 +328,14 @@ mod tests {
         for key in [0, 0, 0, 0, 1, 1] {
             comparison.arrive(key, 1, Nanos::ZERO);
         }
-        for one in comparison.tallies().iter().chain([comparison.log_tally()]) {
+        for one in comparison.tallies().chain([comparison.log_tally()]) {
             assert_eq!((one.admitted, one.denied, one.keys_denied, one.over, one.under), (4, 2, 1, 0, 0));
             assert_eq!(one.most_in_a_period, 2);
         }
-        let keys = comparison.keys();
-        assert_eq!((keys[0].arrivals(), keys[0].denied_by_log(), keys[0].denied_by(0)), (4, 2, 2));
-        assert_eq!((keys[1].arrivals(), keys[1].denied_by_log(), keys[1].denied_by(0)), (2, 0, 0));
-        assert_eq!((keys[0].asked().most(), comparison.asked().most()), (4, 6));
+        let of = |key| (comparison.arrivals_of(key), comparison.denied_by_log(key), comparison.denied_by_first(key));
+        assert_eq!((of(0), of(1)), ((4, 2, 2), (2, 0, 0)));
+        assert_eq!((comparison.most_asked_by(0), comparison.asked().most()), (4, 6));
+        assert_eq!(comparison.busiest(), Busiest { key: 0, most: 4, at: Nanos::ZERO });
     }
 
     #[test]
@@ -341,7 +367,7 @@ mod tests {
         for cost in [6, u64::MAX, 5] {
             comparison.arrive(0, cost, Nanos::ZERO);
         }
-        for one in comparison.tallies().iter().chain([comparison.log_tally()]) {
+        for one in comparison.tallies().chain([comparison.log_tally()]) {
             assert_eq!((one.admitted, one.denied, one.never, one.most_in_a_period), (1, 2, 2, 5));
             assert_eq!((one.longest_wait, one.over, one.under), (Duration::ZERO, 0, 0));
         }
@@ -353,13 +379,12 @@ mod tests {
         for second in [200, 20, 20, 100, 199] {
             comparison.arrive(0, 1, Nanos::from_secs(second));
         }
-        for (one, name) in comparison.tallies().iter().zip(Algorithm::ALL.map(Algorithm::name)) {
-            assert!(one.admitted <= 3, "{name}: {one:?}");
+        for one in comparison.tallies().chain([comparison.log_tally()]) {
+            assert_eq!(one.admitted, 3, "{one:?}");
         }
-        assert_eq!(comparison.log_tally().admitted, 3);
     }
 
-    /// The library's log decides and hints as the exact one does, whatever the costs and however time jumps.
+    /// The library's log decides and hints as the exact one does, whatever the costs and however time jumps back.
     #[test]
     fn the_sliding_log_is_exact() {
         for seed in 0..20 {
@@ -368,27 +393,53 @@ mod tests {
             let mut now = 100;
             for _ in 0..1_000 {
                 now = if rng.u8(..8) == 0 { now - rng.u64(..now.min(90)) } else { now + rng.u64(..20) };
-                comparison.arrive(rng.usize(..=comparison.keys().len().min(2)), rng.u64(..5), Nanos::from_secs(now));
+                let key = rng.usize(..=comparison.keys().min(2));
+                comparison.arrive(key, rng.u64(..5), Nanos::from_secs(now));
                 assert_eq!(tally(&comparison, Algorithm::SlidingLog), comparison.log_tally(), "seed {seed}");
             }
             assert!(comparison.log_tally().denied > 100 && comparison.log_tally().admitted > 100);
         }
     }
 
+    /// What each lane has admitted within a period, when its window is computed again from all that it admitted.
+    #[test]
+    fn the_most_in_a_period_is_that_of_every_lane() {
+        let mut rng = fastrand::Rng::with_seed(5);
+        let quota = Quota::per(6, Duration::from_secs(10));
+        let mut comparison = all(quota);
+        let (mut now, mut admitted) = (0, Vec::new());
+        for _ in 0..2_000 {
+            now += rng.u64(..3);
+            let decided = comparison.arrive(0, 1, Nanos::from_secs(now));
+            admitted.extend(decided.by_first.then_some(now));
+        }
+        let within = |&end: &u64| admitted.iter().filter(|&&at| at <= end && end - at < 10).count() as u64;
+        let most = admitted.iter().map(within).max().unwrap();
+        assert_eq!(tally(&comparison, Algorithm::TokenBucket).most_in_a_period, most);
+        assert!(most > 6 && tally(&comparison, Algorithm::TokenBucket).denied > 100);
+    }
+
     #[test]
     fn logs_are_left_out_before_they_take_too_much_memory() {
         let mut comparison = all(Quota::per(100, MINUTE));
-        comparison.log_memory = 2 * (800 + 1_200);
+        comparison.log_memory = 2 * (800 + 512);
         comparison.arrive(0, 1, Nanos::ZERO);
         comparison.arrive(1, 1, Nanos::ZERO);
-        assert!(!comparison.logs_dropped() && comparison.algorithms().contains(&Algorithm::SlidingLog));
+        assert_eq!(comparison.logs_dropped(), None);
+        assert!(comparison.algorithms().contains(&Algorithm::SlidingLog));
         comparison.arrive(2, 1, Nanos::ZERO);
-        assert!(comparison.logs_dropped() && !comparison.algorithms().contains(&Algorithm::SlidingLog));
-        for one in comparison.tallies() {
-            assert_eq!(one.admitted, 3);
+        assert_eq!(comparison.logs_dropped(), Some(LogsTooLarge { each: 1_312, keys: 2 }));
+        assert!(!comparison.algorithms().contains(&Algorithm::SlidingLog));
+        for key in [0, 1, 2] {
+            comparison.arrive(key, 1, Nanos::from_secs(61));
         }
-        let vast = Comparison::new(Quota::per(1 << 32, MINUTE), vec![Algorithm::SlidingLog], 1).unwrap();
-        assert!(vast.logs_dropped() && vast.algorithms().is_empty());
+        for one in comparison.tallies() {
+            assert_eq!((one.admitted, one.most_in_a_period), (6, 1), "what has left the period was not forgotten");
+        }
+        let (algorithm, error) =
+            Comparison::new(Quota::per(1 << 32, MINUTE), vec![Algorithm::SlidingLog], 1).unwrap_err();
+        assert_eq!(algorithm, Algorithm::SlidingLog);
+        assert!(error.to_string().contains("34359738880 bytes for each key"), "{error}");
     }
 
     #[test]

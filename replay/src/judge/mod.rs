@@ -1,7 +1,12 @@
 //! Limiters put to arrivals, and what they decide: no files, no clocks.
 
+pub mod algorithm;
 pub mod comparison;
-pub mod exact_log;
-pub mod limiter;
+pub mod course;
+mod exact_log;
+pub mod lane;
 pub mod peak;
+mod queue;
 pub mod sliding_sum;
+pub mod suggest;
+pub mod tally;

@@ -8,6 +8,11 @@ const SLICES: u64 = 60_000;
 /// The longest window that is not sliced, in nanoseconds: a log in milliseconds has no more instants in it than slices.
 const EXACT: u64 = SLICES * 1_000_000;
 
+/// How far apart instants are told apart in windows of this length, both in nanoseconds.
+pub(super) const fn grain(window: u64) -> u64 {
+    if window <= EXACT { 1 } else { window / SLICES }
+}
+
 /// The most that came within any `window` nanoseconds, and when.
 ///
 /// Exact for windows of up to a minute. In longer ones instants are told apart to a 60,000th of the window, so that
@@ -25,7 +30,7 @@ impl Peak {
     /// Of windows of this many nanoseconds.
     pub fn new(window: u64) -> Self {
         // A window of whole grains: rounding both of its ends down then never makes it longer.
-        let grain = if window <= EXACT { 1 } else { window / SLICES };
+        let grain = grain(window);
         Self { recent: SlidingSum::new(window / grain * grain), grain, most: 0, at: 0 }
     }
 

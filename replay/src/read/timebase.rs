@@ -1,4 +1,4 @@
-//! From a log's milliseconds to the instants of a limiter's clock.
+//! From a log's time to the instants of a limiter's clock.
 
 use tollgate::Nanos;
 
@@ -7,45 +7,27 @@ use tollgate::Nanos;
 #[derive(Clone, Debug)]
 pub struct Timebase {
     period: u64,
-    origin: Option<u128>,
+    origin: Option<u64>,
     first: Nanos,
     latest: Nanos,
-    out_of_order: u64,
 }
 
-/// The time lies so far after the first arrival that one of the two cannot be true.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooFar;
-
 impl Timebase {
-    /// A hundred years: well within a limiter's horizon.
-    const FARTHEST: u64 = 100 * 365 * 86_400 * 1_000_000_000;
-
     /// A time base for windows of this many nanoseconds.
     pub fn new(period: u64) -> Self {
-        Self { period: period.max(1), origin: None, first: Nanos::ZERO, latest: Nanos::ZERO, out_of_order: 0 }
+        Self { period: period.max(1), origin: None, first: Nanos::ZERO, latest: Nanos::ZERO }
     }
 
-    /// The instant of a limiter's clock. What is earlier than the clock's origin counts as the origin.
-    ///
-    /// # Errors
-    ///
-    /// The time cannot be true.
-    pub fn instant(&mut self, t_ms: u64) -> Result<Nanos, TooFar> {
-        let nanos = u128::from(t_ms) * 1_000_000;
+    /// The instant of a limiter's clock, of nanoseconds in the log's time. They never go back.
+    pub fn instant(&mut self, at: u64) -> Nanos {
         let is_first = self.origin.is_none();
-        let origin = *self.origin.get_or_insert(nanos - nanos % u128::from(self.period));
-        let since =
-            u64::try_from(nanos.saturating_sub(origin)).ok().filter(|&since| since <= Self::FARTHEST).ok_or(TooFar)?;
-        let now = Nanos::from_nanos(since);
+        let origin = *self.origin.get_or_insert(at - at % self.period);
+        let now = Nanos::from_nanos(at.saturating_sub(origin));
         if is_first {
             self.first = now;
         }
-        if now < self.latest || nanos < origin {
-            self.out_of_order += 1;
-        }
         self.latest = self.latest.max(now);
-        Ok(now)
+        now
     }
 
     /// From the first arrival to the latest.
@@ -58,9 +40,9 @@ impl Timebase {
         now.saturating_since(self.first)
     }
 
-    /// Arrivals that are earlier than one before them.
-    pub fn out_of_order(&self) -> u64 {
-        self.out_of_order
+    /// The log's time at the origin of the clock, in nanoseconds.
+    pub fn origin(&self) -> u64 {
+        self.origin.unwrap_or_default()
     }
 }
 
@@ -69,39 +51,14 @@ mod tests {
     use super::*;
     use core::time::Duration;
 
-    const MINUTE: u64 = 60_000_000_000;
-
     #[test]
     fn whole_periods_stay_whole() {
-        let mut base = Timebase::new(MINUTE);
-        assert_eq!(base.instant(971_211_336_000), Ok(Nanos::from_secs(36))); // 13:55:36
-        assert_eq!(base.instant(971_211_360_000), Ok(Nanos::from_secs(60))); // 13:56:00
+        const S: u64 = 1_000_000_000;
+        let mut base = Timebase::new(60 * S);
+        assert_eq!(base.instant(971_211_336 * S), Nanos::from_secs(36)); // 13:55:36
+        assert_eq!(base.instant(971_211_360 * S), Nanos::from_secs(60)); // 13:56:00
         assert_eq!(base.span(), Duration::from_secs(24));
-        assert_eq!(base.out_of_order(), 0);
-    }
-
-    #[test]
-    fn older_times_are_counted_and_kept() {
-        let mut base = Timebase::new(MINUTE);
-        let instants = [130_000, 125_000, 110_000, 125_000, 130_000].map(|t_ms| base.instant(t_ms).unwrap().as_nanos());
-        assert_eq!(instants.map(|nanos| nanos / 1_000_000_000), [10, 5, 0, 5, 10]);
-        assert_eq!(base.out_of_order(), 3);
-
-        let mut base = Timebase::new(MINUTE);
-        assert_eq!([120_000, 119_000].map(|t_ms| base.instant(t_ms)), [Ok(Nanos::ZERO); 2]);
-        assert_eq!(base.out_of_order(), 1);
-    }
-
-    #[test]
-    fn absurd_times_are_refused_and_change_nothing() {
-        let mut base = Timebase::new(MINUTE);
-        assert_eq!(base.instant(0), Ok(Nanos::ZERO));
-        assert_eq!(base.instant(u64::MAX), Err(TooFar));
-        assert_eq!(base.instant(100 * 365 * 86_400_000 + 1), Err(TooFar));
-        assert_eq!(base.instant(1), Ok(Nanos::from_millis(1)));
-        assert_eq!(base.out_of_order(), 0);
-        let mut late = Timebase::new(MINUTE);
-        assert!(late.instant(u64::MAX).is_ok());
-        assert_eq!(late.instant(5), Ok(Nanos::ZERO));
+        assert_eq!(base.since_first(Nanos::from_secs(60)), Duration::from_secs(24));
+        assert_eq!(base.origin(), 971_211_300 * S);
     }
 }

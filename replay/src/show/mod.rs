@@ -1,5 +1,7 @@
 //! What came of a replay, for people and for programs.
 
-pub mod figures;
-pub mod progress;
-pub mod report;
+pub mod found;
+pub mod output;
+pub mod plot;
+pub mod rows;
+pub mod table;

@@ -8,7 +8,8 @@ use serde::Serialize;
 use std::path::Path;
 use tollgate::{Nanos, Quota};
 use tollgate_replay::Algorithm;
-use tollgate_replay::judge::comparison::{Comparison, KeyRecord, Tally, share};
+use tollgate_replay::judge::comparison::Comparison;
+use tollgate_replay::judge::tally::{Tally, share};
 
 /// The name of the exact log in tables and rows.
 pub(super) const EXACT_LOG: &str = "exact-log";
@@ -66,9 +67,9 @@ impl Measured {
             name,
             about,
             quota: comparison.quota(),
-            keys: comparison.keys().len(),
-            arrivals: comparison.keys().iter().map(KeyRecord::arrivals).sum(),
-            tallies: comparison.algorithms().iter().copied().zip(comparison.tallies().iter().cloned()).collect(),
+            keys: comparison.keys(),
+            arrivals: comparison.arrivals(),
+            tallies: comparison.algorithms().iter().copied().zip(comparison.tallies().cloned()).collect(),
             log: comparison.log_tally().clone(),
             gauge_errors,
         }

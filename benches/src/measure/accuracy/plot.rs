@@ -2,8 +2,8 @@
 
 use super::measured::{Measured, groups};
 use crate::show::svg::{Anchor, Ink, Svg};
-use tollgate_replay::judge::comparison::share;
-use tollgate_replay::show::figures::percent;
+use tollgate_replay::figures::percent;
+use tollgate_replay::judge::tally::share;
 
 const WIDTH: f64 = 960.0;
 /// Where the zero line stands.

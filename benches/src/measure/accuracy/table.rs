@@ -4,8 +4,9 @@ use super::measured::{EXACT_LOG, Measured, groups};
 use crate::show::table::Table;
 use core::fmt::Write as _;
 use tollgate_replay::Algorithm;
-use tollgate_replay::judge::comparison::{LOG_MEMORY, Tally, share};
-use tollgate_replay::show::figures::{bytes, count, percent};
+use tollgate_replay::figures::{bytes, count, percent};
+use tollgate_replay::judge::comparison::LOG_MEMORY;
+use tollgate_replay::judge::tally::{Tally, share};
 
 /// The share of wrong decisions that a large operator has published for the sliding counter: 0.003 % of 400 million
 /// requests.

@@ -2,9 +2,10 @@
 
 use crate::figures::error::{Error, Result};
 use core::hint::black_box;
+use core::time::Duration;
 use tollgate::{
     FixedWindow, Handle, KeyedLimiter, ManualClock, Nanos, PackedTokenBucket, Quota, ShardedTokenBucket,
-    SlidingWindowCounter, SlidingWindowLog, TokenBucket,
+    SlidingWindowCounter, SlidingWindowLog, TokenBucket, WaitingTokenBucket,
 };
 
 /// Calls that a probe makes.
@@ -22,6 +23,10 @@ pub struct Probe {
 pub const PROBES: &[Probe] = &[
     Probe { name: "token-bucket-admit", run: || token_bucket_admit(&TokenBucket::new(WIDE)) },
     Probe { name: "token-bucket-deny", run: || token_bucket_deny(&drained(TokenBucket::new(NARROW))) },
+    Probe { name: "waiting-admit", run: || waiting_admit(&WaitingTokenBucket::new(WIDE, LONGEST)) },
+    Probe { name: "waiting-deny", run: || waiting_deny(&waited_for()) },
+    Probe { name: "waiting-reserve", run: || waiting_reserve(&WaitingTokenBucket::new(WIDE, LONGEST)) },
+    Probe { name: "waiting-reserve-ahead", run: || waiting_reserve_ahead(&WaitingTokenBucket::new(AHEAD, LONGEST)) },
     Probe { name: "packed-admit", run: || packed_admit(&PackedTokenBucket::new(COUNTED)) },
     Probe { name: "fixed-window-admit", run: || fixed_window_admit(&FixedWindow::new(COUNTED)) },
     Probe { name: "sliding-counter-admit", run: || sliding_counter_admit(&SlidingWindowCounter::new(COUNTED)) },
@@ -43,6 +48,10 @@ const WIDE: Quota = Quota::per_second(1_000_000_000);
 const COUNTED: Quota = Quota::per_hour(100_000);
 /// One token, which is gone when a probe begins.
 const NARROW: Quota = Quota::per_hour(1);
+/// So slow that every place but the first is ahead of now.
+const AHEAD: Quota = Quota::per_second(1_000).with_burst(1);
+/// How far a line may reach.
+const LONGEST: Duration = Duration::from_secs(3_600);
 /// The instant of every call. No clock of the machine is read: its cost would depend on the machine.
 const NOW: Nanos = Nanos::from_secs(1);
 
@@ -59,6 +68,13 @@ pub fn run(name: &str) -> Result<()> {
 }
 
 fn drained(bucket: TokenBucket) -> TokenBucket {
+    assert!(bucket.try_acquire_n_at(1, NOW).is_ok());
+    bucket
+}
+
+/// Its token is gone.
+fn waited_for() -> WaitingTokenBucket {
+    let bucket = WaitingTokenBucket::new(NARROW, LONGEST);
     assert!(bucket.try_acquire_n_at(1, NOW).is_ok());
     bucket
 }
@@ -92,6 +108,14 @@ macro_rules! probe {
 
 probe!(token_bucket_admit, TokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
 probe!(token_bucket_deny, TokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_err());
+probe!(waiting_admit, WaitingTokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
+probe!(waiting_deny, WaitingTokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_err());
+probe!(waiting_reserve, WaitingTokenBucket, |bucket| {
+    bucket.reserve_at(black_box(1), black_box(NOW)).is_ok_and(|place| place.spend().is_ok())
+});
+probe!(waiting_reserve_ahead, WaitingTokenBucket, |bucket| {
+    bucket.reserve_at(black_box(1), black_box(NOW)).map(core::mem::forget).is_ok()
+});
 probe!(packed_admit, PackedTokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
 probe!(fixed_window_admit, FixedWindow, |window| window.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
 probe!(sliding_counter_admit, SlidingWindowCounter, |counter| {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::show::figures;
+use crate::figures;
 
 /// How often a line is written where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
@@ -58,6 +58,12 @@ impl Progress {
         if self.unreported >= STEP {
             self.report();
         }
+    }
+
+    /// So many are done in all.
+    pub fn at(&mut self, position: u64) {
+        let done = self.bar.position() + self.unreported;
+        self.advance(position.saturating_sub(done));
     }
 
     fn report(&mut self) {
