@@ -132,9 +132,11 @@ impl<'a, K: ?Sized, S: BuildHasher, C: Clock> Class<'a, K, S, C> {
 }
 
 impl<K: ?Sized, S, C: Clock> Line for KeyedLine<'_, K, S, C> {
+    type Clock = C;
+
     #[inline]
-    fn now(&self) -> Nanos {
-        self.class.clock().now()
+    fn clock(&self) -> &C {
+        self.class.clock()
     }
 }
 

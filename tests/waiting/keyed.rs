@@ -133,31 +133,35 @@ fn a_line_by_key_is_one_number() {
             _ => clock.advance(Duration::from_nanos(random.u64(0..40))),
         }
     }
-    held.into_iter().for_each(|(place, _)| core::mem::forget(place));
+    for (place, _) in held {
+        core::mem::forget(place);
+    }
 }
 
 /// While the clock stands still, what is spent, left and lost is the burst of each key.
 #[test]
 fn threads_on_the_lines_of_a_few_keys() {
     const BURST: u64 = 500;
-    const KEYS: u64 = 3;
+    const KEYS: usize = 3;
     let (limiter, _clock) = limiter(Quota::per_hour(BURST));
     let act = |seed| {
         let mut random = fastrand::Rng::with_seed(seed);
-        let (mut gone, mut held) = ([0; KEYS as usize], Vec::new());
+        let (mut gone, mut held) = ([0; KEYS], Vec::new());
         for _ in 0..20_000 {
-            let key = random.u64(..KEYS);
+            let key = random.usize(..KEYS);
             if random.bool() {
-                held.extend(limiter.reserve_within(&key, random.u64(1..4), Duration::ZERO).map(|place| (key, place)));
+                held.extend(
+                    limiter.reserve_within(&(key as u64), random.u64(1..4), Duration::ZERO).map(|place| (key, place)),
+                );
             } else if let Some((key, place)) = held.pop() {
                 let cost = place.cost();
                 let spent = random.u64(0..50) == 0;
                 let back = if spent { place.spend().map(|()| 0).unwrap() } else { place.cancel() };
-                gone[usize::try_from(key).unwrap()] += cost - back;
+                gone[key] += cost - back;
             }
         }
         for (key, place) in held {
-            gone[usize::try_from(key).unwrap()] += place.cost();
+            gone[key] += place.cost();
             place.spend().unwrap();
         }
         gone
@@ -168,7 +172,7 @@ fn threads_on_the_lines_of_a_few_keys() {
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     for key in 0..KEYS {
-        let gone: u64 = tallies.iter().map(|gone| gone[usize::try_from(key).unwrap()]).sum();
-        assert_eq!(gone + limiter.status(&key).remaining, BURST, "key {key}");
+        let gone: u64 = tallies.iter().map(|gone| gone[key]).sum();
+        assert_eq!(gone + limiter.status(&(key as u64)).remaining, BURST, "key {key}");
     }
 }
