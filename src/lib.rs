@@ -43,6 +43,13 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+portable_atomic::cfg_no_atomic_64! {
+    compile_error!(
+        "tollgate needs 64-bit atomics, and this target has none. They can be emulated with a lock: add \
+         `portable-atomic = { version = \"1\", features = [\"fallback\"] }` to your dependencies."
+    );
+}
+
 pub mod algorithm;
 mod build_error;
 mod cell;
@@ -91,9 +98,15 @@ pub use quota::{ParseQuotaError, Quota, QuotaError};
 pub use rate_limit::{KeyedRateLimit, RateLimit, RateLimitAt};
 pub use sharded::{Handle, ShardedTokenBucket};
 pub use timeline::Hint;
+#[cfg(feature = "tokio")]
+pub use wait::AsyncThrottled;
 #[cfg(feature = "async")]
 pub use wait::{Acquire, Turn};
 pub use wait::{KeyedLine, KeyedPlace, Line, Place, WaitingTokenBucket};
+#[cfg(feature = "std")]
+pub use wait::{Pacer, Retrying, Throttled, Tick};
+#[cfg(all(feature = "std", feature = "async"))]
+pub use wait::{Retry, Ticks};
 pub use window_log::SlidingWindowLog;
 
 /// What model checks need to steer, and to see.

@@ -20,6 +20,7 @@ pub struct Progress {
     what: &'static str,
     last_line: Instant,
     unreported: u64,
+    done: u64,
 }
 
 impl Progress {
@@ -43,7 +44,7 @@ impl Progress {
         let bar = total.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
         bar.set_style(ProgressStyle::with_template(template).expect("the template is a constant"));
         let on_terminal = io::stderr().is_terminal();
-        Self { bar, on_terminal, what, last_line: Instant::now(), unreported: 0 }
+        Self { bar, on_terminal, what, last_line: Instant::now(), unreported: 0, done: 0 }
     }
 
     /// Names what is under way.
@@ -55,6 +56,7 @@ impl Progress {
     pub fn advance(&mut self, by: u64) {
         const STEP: u64 = 1 << 16; // rarely enough to cost nothing
         self.unreported += by;
+        self.done += by;
         if self.unreported >= STEP {
             self.report();
         }
@@ -62,8 +64,7 @@ impl Progress {
 
     /// So many are done in all.
     pub fn at(&mut self, position: u64) {
-        let done = self.bar.position() + self.unreported;
-        self.advance(position.saturating_sub(done));
+        self.advance(position.saturating_sub(self.done));
     }
 
     fn report(&mut self) {

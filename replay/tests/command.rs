@@ -235,7 +235,8 @@ fn headers_of_any_letters_and_columns_in_any_order() {
 
 #[test]
 fn epoch_seconds_are_not_read_as_milliseconds() {
-    let lines: String = (0..60).map(|second| format!("{},a\n", 1_700_000_000 + second)).collect();
+    let lines: Vec<_> = (0..60).map(|second| format!("{},a\n", 1_700_000_000 + second)).collect();
+    let lines = lines.concat();
     let text = stdout(&replay("seconds", lines.as_bytes(), &[]));
     assert!(text.starts_with("log: 60 arrivals from 1 key within 59 s\n"), "{text}");
     fails("no-unit", b"time,client\n12,a\n", &[], "--time-unit says it");
@@ -310,7 +311,8 @@ fn the_newest_line_first_comes_out_right_or_is_refused() {
 
 #[test]
 fn whole_seconds_with_a_burst_below_the_rate_deny_nobody() {
-    let lines: String = (0..10_000).map(|n| format!("{},a\n", 1_700_000_000 + n / 100)).collect();
+    let lines: Vec<_> = (0..10_000).map(|n| format!("{},a\n", 1_700_000_000 + n / 100)).collect();
+    let lines = lines.concat();
     let options = ["--limit", "100/s", "--burst", "10", "--algorithm", "token-bucket"];
     let text = stdout(&replay("spread", lines.as_bytes(), &options));
     assert_eq!(cells(&text, "token-bucket")[1..3], ["10,000", "0"], "{text}");

@@ -18,14 +18,13 @@ impl<L: Line> Place<L> {
     /// To be interruptible, wait by hand; the place goes back when it is dropped:
     ///
     /// ```
-    /// use std::sync::atomic::{AtomicBool, Ordering};
     /// use std::time::Duration;
     /// use tollgate::{Quota, WaitingTokenBucket};
     ///
-    /// /// Whether there was a token before somebody set `stop` and unparked this thread.
-    /// fn acquire(bucket: &WaitingTokenBucket, stop: &AtomicBool) -> bool {
+    /// /// Whether there was a token before `stop` held; who makes it hold unparks this thread.
+    /// fn acquire(bucket: &WaitingTokenBucket, stop: impl Fn() -> bool) -> bool {
     ///     let Ok(mut place) = bucket.reserve(1) else { return false };
-    ///     while !stop.load(Ordering::Acquire) {
+    ///     while !stop() {
     ///         let Err(early) = place.spend() else { return true };
     ///         std::thread::park_timeout(early.delay());
     ///         place = early;
@@ -34,8 +33,8 @@ impl<L: Line> Place<L> {
     /// }
     ///
     /// let bucket = WaitingTokenBucket::new(Quota::per_second(100).with_burst(1), Duration::from_secs(1));
-    /// assert!(acquire(&bucket, &AtomicBool::new(false)));
-    /// assert!(!acquire(&bucket, &AtomicBool::new(true)));
+    /// assert!(acquire(&bucket, || false));
+    /// assert!(!acquire(&bucket, || true));
     /// ```
     pub fn wait(self) {
         let mut place = self;

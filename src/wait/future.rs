@@ -60,7 +60,7 @@ impl<L: Line> Turn<L>
 where
     L::Clock: Timer,
 {
-    const fn of(place: Option<Place<L>>) -> Self {
+    pub(crate) const fn of(place: Option<Place<L>>) -> Self {
         Self { place, sleep: None }
     }
 }
@@ -77,23 +77,35 @@ where
     }
 }
 
-impl<L: Line> Future for Turn<L>
+impl<L: Line> Turn<L>
 where
     L::Clock: Timer,
 {
-    type Output = ();
+    /// Whether there is no place to wait for.
+    #[cfg(feature = "tokio")]
+    pub(crate) const fn is_over(&self) -> bool {
+        self.place.is_none()
+    }
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+    /// Ready with the place once it is due, unspent.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    pub(crate) fn poll_due(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Place<L>> {
         let mut turn = self.project();
         // PROGRESS: two steps. A timer that is early has the task look at the clock again, and sleep again; one that is always
         // early must not keep it from yielding.
         for _ in 0..2 {
-            let place = turn.place.take().expect("a turn was polled after it was ready");
-            let Err(early) = place.spend() else { return Poll::Ready(()) };
-            if turn.sleep.is_none() {
-                turn.sleep.set(Some(early.line().clock().sleep_until(early.due())));
+            let place = turn.place.take().expect("a future was polled after it was ready");
+            if place.delay().is_zero() {
+                turn.sleep.set(None);
+                return Poll::Ready(place);
             }
-            *turn.place = Some(early);
+            if turn.sleep.is_none() {
+                turn.sleep.set(Some(place.line().clock().sleep_until(place.due())));
+            }
+            *turn.place = Some(place);
             if let Some(sleep) = turn.sleep.as_mut().as_pin_mut() {
                 ready!(sleep.poll(context).map(|_| ()));
             }
@@ -101,6 +113,17 @@ where
         }
         context.waker().wake_by_ref();
         Poll::Pending
+    }
+}
+
+impl<L: Line> Future for Turn<L>
+where
+    L::Clock: Timer,
+{
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        self.poll_due(context).map(Place::use_up)
     }
 }
 

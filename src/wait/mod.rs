@@ -58,18 +58,36 @@ mod blocking;
 mod future;
 mod keyed;
 mod line;
+#[cfg(feature = "std")]
+mod pacer;
 mod place;
 mod pool;
+#[cfg(feature = "std")]
+mod retrying;
 mod sharded;
 #[cfg(all(test, not(all(loom, feature = "loom"))))]
 mod tests;
+#[cfg(feature = "std")]
+mod throttled;
 mod token_bucket;
 
 #[cfg(feature = "async")]
 pub use future::{Acquire, Turn};
 pub use keyed::{KeyedLine, KeyedPlace};
 pub use line::Line;
+#[cfg(all(feature = "std", feature = "async"))]
+pub use pacer::Ticks;
+#[cfg(feature = "std")]
+pub use pacer::{Pacer, Tick};
 pub use place::Place;
 #[cfg(feature = "loom")]
 pub use place::end_of;
+#[cfg(all(feature = "std", feature = "async"))]
+pub use retrying::Retry;
+#[cfg(feature = "std")]
+pub use retrying::Retrying;
+#[cfg(feature = "tokio")]
+pub use throttled::AsyncThrottled;
+#[cfg(feature = "std")]
+pub use throttled::Throttled;
 pub use token_bucket::WaitingTokenBucket;

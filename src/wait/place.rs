@@ -115,6 +115,19 @@ impl<L: Line> Place<L> {
         Ok(())
     }
 
+    /// Uses the tokens of a place that has been seen to be due.
+    #[cfg(feature = "async")]
+    pub(crate) fn use_up(mut self) {
+        self.n = 0;
+    }
+
+    /// Uses `n` of the tokens, of a place that has been seen to be due, and gives the others back.
+    #[cfg(feature = "std")]
+    pub(crate) fn keep(mut self, n: u64) {
+        // Those above are given back: all that lies below a place's end is its own.
+        self.n = self.n.saturating_sub(n);
+    }
+
     /// Gives the tokens back; returns how many somebody can spend now or later. Lock-free.
     ///
     /// All of them come back where the place was the last in line. From the middle, they do while the limiter has room to

@@ -3,4 +3,6 @@
 mod at;
 mod forgive;
 mod initial;
+mod names;
 mod own;
+mod published;

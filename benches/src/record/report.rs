@@ -57,7 +57,7 @@ fn block(wanted: &str, results: &Path) -> Result<String> {
     let Some(folder) = newest(results)? else { return Ok(String::new()) };
     let rows = read(&results.join(&folder))?;
     let text = step.map_or_else(|| summary::text(&rows), |step| step.block(&rows));
-    Ok(format!("\n{}\n\nFrom [results/{folder}](results/{folder}).\n\n", text.trim_end()))
+    Ok(format!("\n{}\n\nFrom `results/{folder}` in the repository.\n\n", text.trim_end()))
 }
 
 /// The folder with the latest date in its name.
@@ -147,7 +147,7 @@ mod tests {
         assert!(message.contains("line 4"), "{message}");
         let text = place.report(false).unwrap();
         assert!(
-            text.contains("12.5\n") && text.contains("\n\nFrom [results/2026-01-31_box](results/2026-01-31_box).\n"),
+            text.contains("12.5\n") && text.contains("\n\nFrom `results/2026-01-31_box` in the repository.\n"),
             "{text}"
         );
         assert!(text.starts_with("# Title\n\n<!--") && text.ends_with("-->\n\nend\n"));

@@ -133,8 +133,9 @@ impl Clients {
 /// Whether a field is one address, or a list of them, and nothing else.
 pub fn is_addresses(field: &[u8]) -> bool {
     // Most fields are not, as their first byte shows.
-    field.first().is_some_and(|byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'['))
-        && field.split(|&byte| byte == b',').all(|part| address(part.trim_ascii()).is_some())
+    is_plain_ipv4(field)
+        || field.first().is_some_and(|byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'['))
+            && field.split(|&byte| byte == b',').all(|part| address(part.trim_ascii()).is_some())
 }
 
 /// Reads an address, with or without a port, in brackets or not.

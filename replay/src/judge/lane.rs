@@ -1,4 +1,4 @@
-//! [`Lane`]: one algorithm with a limiter for each key.
+//! One algorithm with a limiter for each key.
 
 use core::hash::BuildHasherDefault;
 use std::hash::DefaultHasher;

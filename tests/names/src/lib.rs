@@ -1,0 +1,138 @@
+//! A consumer of `tollgate` that names every public type, and relies on types that are not the same not being the same.
+//!
+//! What stands outside of a `cfg` must compile whatever features are on, for another crate may turn any of them on.
+
+#![no_std]
+
+use tollgate::algorithm::{Algorithm, Gcra, Packed, SlidingCounter, Window};
+use tollgate::keyed::{Class, Classes};
+use tollgate::{
+    BuildError, ClientKey, Clock, Denied, FixedWindow, Handle, Hint, IntervalBucket, KeyedError, KeyedLimiter,
+    KeyedRateLimit, LeakyBucket, Line, ManualClock, Monotone, Nanos, PackedTokenBucket, ParseQuotaError, Place, Quota,
+    QuotaError, RateLimit, RateLimitAt, RateLimiter, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog,
+    Status, TokenBucket, WaitingTokenBucket,
+};
+
+/// For each type once: two names of one type would be a conflict.
+pub trait Distinct {}
+
+/// Implements [`Distinct`].
+macro_rules! distinct {
+    ($($name:ty),* $(,)?) => { $(impl Distinct for $name {})* };
+}
+
+distinct!(
+    BuildError,
+    Classes,
+    ClientKey,
+    Denied,
+    Gcra,
+    Hint,
+    KeyedError,
+    ManualClock,
+    Nanos,
+    Packed,
+    ParseQuotaError,
+    Quota,
+    QuotaError,
+    SlidingCounter,
+    Status,
+    Window,
+);
+impl<A, C> Distinct for RateLimiter<A, C> {}
+impl<C> Distinct for Monotone<C> {}
+impl<C> Distinct for Handle<'_, C> {}
+impl<C> Distinct for ShardedTokenBucket<C> {}
+impl<C> Distinct for SlidingWindowLog<C> {}
+impl<C> Distinct for WaitingTokenBucket<C> {}
+impl<K: ?Sized, S, C> Distinct for KeyedLimiter<K, S, C> {}
+impl<K: ?Sized, S, C> Distinct for Class<'_, K, S, C> {}
+impl<L: Line> Distinct for Place<L> {}
+
+/// The aliases, on any clock.
+#[derive(Debug)]
+pub struct Aliases<C> {
+    /// See [`TokenBucket`].
+    pub tokens: TokenBucket<C>,
+    /// See [`LeakyBucket`].
+    pub leaky: LeakyBucket<C>,
+    /// See [`PackedTokenBucket`].
+    pub packed: PackedTokenBucket<C>,
+    /// See [`FixedWindow`].
+    pub window: FixedWindow<C>,
+    /// See [`IntervalBucket`].
+    pub interval: IntervalBucket<C>,
+    /// See [`SlidingWindowCounter`].
+    pub counter: SlidingWindowCounter<C>,
+}
+
+/// The traits, as bounds.
+pub fn bounds<A: Algorithm, C: Clock, L: RateLimitAt, K: KeyedRateLimit<u64>>(
+    limiter: &RateLimiter<A, C>,
+    other: &L,
+    keyed: &K,
+) -> [Result<(), Denied>; 3] {
+    [RateLimit::try_acquire(limiter), other.try_acquire(), keyed.try_acquire(&1)]
+}
+
+/// With the clocks of `std`, and without the name of one.
+#[cfg(feature = "std")]
+mod with_std {
+    use super::Distinct;
+    use tollgate::{
+        DefaultClock, FixedWindow, IntervalBucket, KeyedLimiter, LeakyBucket, MonotonicClock, PackedTokenBucket,
+        ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket, WaitingTokenBucket, WallClock,
+    };
+
+    distinct!(DefaultClock, MonotonicClock, WallClock);
+    #[cfg(not(loom))]
+    distinct!(tollgate::CoarseClock);
+
+    type OnTheDefaultClock = (
+        TokenBucket,
+        LeakyBucket,
+        PackedTokenBucket,
+        FixedWindow,
+        IntervalBucket,
+        SlidingWindowCounter,
+        SlidingWindowLog,
+        ShardedTokenBucket,
+        WaitingTokenBucket,
+        KeyedLimiter<str>,
+    );
+    impl Distinct for OnTheDefaultClock {}
+}
+
+/// With `quanta`, whose clock is another than the default one.
+#[cfg(feature = "quanta")]
+mod with_quanta {
+    use super::Distinct;
+
+    distinct!(tollgate::QuantaClock);
+}
+
+/// With `async`.
+#[cfg(feature = "async")]
+mod with_async {
+    use super::{Distinct, Line};
+    use tollgate::{Acquire, Timer, Turn};
+
+    impl<L: Line> Distinct for Turn<L> where L::Clock: Timer {}
+    impl<L: Line> Distinct for Acquire<L> where L::Clock: Timer {}
+    #[cfg(all(feature = "std", not(loom)))]
+    distinct!(tollgate::Alarm);
+    #[cfg(feature = "tokio")]
+    distinct!(tollgate::TokioClock);
+    #[cfg(feature = "async-io")]
+    distinct!(tollgate::AsyncIoClock);
+}
+
+/// With `serde`.
+#[cfg(feature = "serde")]
+mod with_serde {
+    use super::Distinct;
+
+    fn is_read_and_written<T: serde::Serialize + for<'a> serde::Deserialize<'a>>() {}
+    const _: fn() = is_read_and_written::<tollgate::Quota>;
+    impl Distinct for [tollgate::Quota; 2] {}
+}
