@@ -25,8 +25,6 @@ pub struct Rules {
     pub lowered_held: bool,
     /// 9: no word is lowered below the mark less that time.
     pub lowered_to_mark: bool,
-    /// 9: a charge of a word that was lowered raises the mark.
-    pub charge_marked: bool,
     /// 4: a claim acquires and releases.
     pub acquire_release_claim: bool,
     /// 5: the tag is stored while the slot is claimed, not when it is tentative already.
@@ -72,7 +70,6 @@ impl Rules {
         horizon_of_the_leaver: true,
         lowered_held: true,
         lowered_to_mark: true,
-        charge_marked: true,
     };
 }
 
@@ -142,15 +139,15 @@ impl<const SLOTS: usize> Table<SLOTS> {
                 return;
             }
             let mark = self.mark.load(Ordering::Relaxed).max(word.instant());
-            let lowest = if self.rules.lowered_to_mark { mark.saturating_sub(self.hold()) } else { 0 };
+            let lowest = if self.rules.lowered_to_mark { mark.saturating_sub(self.burst) } else { 0 };
             let full_at = word.instant().saturating_sub(n).max(lowest);
-            if full_at >= word.instant() || self.step_marked(i, word, word.lowered(full_at), true) {
+            if full_at >= word.instant() || self.lower(i, word, full_at) {
                 return;
             }
         }
     }
 
-    /// As long as any debt.
+    /// For how long a slot whose word was lowered is kept from others: as long as any debt.
     fn hold(&self) -> u64 {
         if self.rules.lowered_held { self.burst } else { 0 }
     }
@@ -176,11 +173,9 @@ impl<const SLOTS: usize> Table<SLOTS> {
         self.words[i].compare_exchange(from.0, to.0, order, Ordering::Relaxed).is_ok()
     }
 
-    fn step_marked(&self, i: usize, from: Word, to: Word, marked: bool) -> bool {
-        if marked {
-            self.mark.fetch_max(from.instant().max(to.instant()), Ordering::Relaxed);
-        }
-        self.step(i, from, to, Ordering::Release)
+    fn lower(&self, i: usize, from: Word, to: u64) -> bool {
+        self.mark.fetch_max(from.instant(), Ordering::Relaxed);
+        self.step(i, from, from.lowered(to), Ordering::Release)
     }
 
     /// Rule 2; buckets and tentative slots only.
@@ -198,9 +193,6 @@ impl<const SLOTS: usize> Table<SLOTS> {
     /// Rule 3.
     fn charge(&self, i: usize, word: Word, cost: u64, now: u64) -> Option<bool> {
         match self.charged(word.instant(), cost, now) {
-            Some(full_at) if word.is_lowered() => {
-                self.step_marked(i, word, word.charged(full_at), self.rules.charge_marked).then_some(true)
-            }
             Some(full_at) => self.step(i, word, word.charged(full_at), Ordering::Relaxed).then_some(true),
             None => (!self.rules.refusal_rechecked || self.is_still(i, word)).then_some(false),
         }

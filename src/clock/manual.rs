@@ -29,7 +29,7 @@ mod alarm {
 ///
 /// Clones share the time. It starts at [`Nanos::ZERO`]. Readings are wait-free.
 ///
-/// With the feature `async` it is a [`Timer`](crate::Timer) too: moving it wakes the tasks that are due by then, in the order of
+/// With the feature `async` it is a `Timer` too: moving it wakes the tasks that are due by then, in the order of
 /// their instants, and for one instant in the order in which they went to sleep. So tests of what waits need neither a runtime
 /// nor a second to pass.
 ///

@@ -111,6 +111,10 @@
 //! * [`reserve`](crate::WaitingTokenBucket::reserve) gives the place itself: to wait by one's own means, to be interruptible, or to decide
 //!   on the delay.
 //! * [`reserve_owned`](crate::WaitingTokenBucket::reserve_owned) gives one that may outlive the stack frame.
+//! * `acquire(n).await` and its forms, with the feature `async`, for a limiter on a clock that is also a `Timer`: `TokioClock`,
+//!   `AsyncIoClock`, `ManualClock`, or one of your own. `place.await` waits for a place that is reserved already.
+//! * [`Pacer`](crate::Pacer) for one who works through a list at an even pace, and [`Throttled`](crate::Throttled) for bytes.
+//! * [`Retrying`](crate::Retrying) for limiters in which there are no places. It tries again, and keeps no order.
 //!
 //! ```
 //! use std::time::Duration;
@@ -124,6 +128,20 @@
 //!     Err(denied) => println!("{denied}"),
 //! }
 //! ```
+//!
+//! # Futures
+//!
+//! The future takes its place at its first poll, and holds it by value. Hence, whatever happens to it:
+//!
+//! * never polled: it has no place, and delays nobody;
+//! * dropped, by a timeout, in `select!`, with its task: its place is given back;
+//! * held and not polled any more: it keeps its own tokens from others, and nothing else;
+//! * polled late: it has what it was promised, and those behind it have not waited for it.
+//!
+//! There is no queue that somebody has to drive, no task, no thread and no allocation: the runtime's timer, which the future
+//! holds too, is all that wakes it. Timer and clock are one type, since two that disagree make a task spin: under tokio's
+//! paused time a sleep ends at once, while the machine's clock has not moved. On `TokioClock` both stand still, and both
+//! move on.
 //!
 //! # What it costs
 //!

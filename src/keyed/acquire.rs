@@ -1,8 +1,8 @@
 //! How a call is decided: the way of nearly every call, and of the others.
 //!
 //! There are three entries, because a call of a key that is known costs a few nanoseconds and each test on the way is
-//! felt. [`Table::acquire`] is for one call: a unit is a nanosecond, the key lives in its first line, nobody else is
-//! charging it just now, and it was never given anything back. [`Table::acquire_at`] is the same for a batch, which has
+//! felt. [`Table::acquire`] is for one call: a unit is a nanosecond, the key lives in its first line, and nobody
+//! else is charging it just now. [`Table::acquire_at`] is the same for a batch, which has
 //! looked at the line before and takes any unit. Where anything is otherwise, [`Table::acquire_again`] takes over.
 
 use super::identity::{CANDIDATES, Identity};
@@ -21,7 +21,7 @@ impl Table {
         if !pace.is_whole() {
             return self.acquire_again(pace, key, cost, now).map(|_| ());
         }
-        let Some((slot, word)) = line.open(line.glance(tag), tag) else {
+        let Some((slot, word)) = line.bucket(line.glance(tag), tag) else {
             return self.acquire_again(pace, key, cost, now).map(|_| ());
         };
         match pace.charge_whole(word.instant(), cost, now) {
@@ -35,7 +35,7 @@ impl Table {
     #[inline]
     pub(super) fn acquire_at(&self, glance: usize, call: &Call<'_>) -> Result<(), Denied> {
         let Call { key, pace, cost, now } = *call;
-        let Some((slot, word)) = self.line(key, 0).open(glance, key.tag(0)) else {
+        let Some((slot, word)) = self.line(key, 0).bucket(glance, key.tag(0)) else {
             return self.acquire_again(pace, key, cost, now).map(|_| ());
         };
         match pace.charge(word.instant(), cost, now) {

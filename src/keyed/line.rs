@@ -47,12 +47,11 @@ impl Line {
         found
     }
 
-    /// The slot of a glance, with its word, if it is the tag's and open (rule 2). Not if it was lowered: to charge it takes
-    /// more.
+    /// The slot of a glance, with its word, if it is the tag's and a bucket (rule 2).
     #[inline]
-    pub(super) fn open(&self, glance: usize, tag: u32) -> Option<(Slot<'_>, Word)> {
+    pub(super) fn bucket(&self, glance: usize, tag: u32) -> Option<(Slot<'_>, Word)> {
         let slot = self.get(glance)?;
-        Some((slot, slot.find(tag).filter(|word| word.is_open())?))
+        Some((slot, slot.find(tag).filter(|word| word.is_bucket())?))
     }
 
     /// A slot by its number, if there is one of that number.
@@ -86,7 +85,7 @@ impl Slot<'_> {
     /// The word, and the tag of its version or of a later one (rule 2).
     #[inline]
     pub(super) fn read(self) -> (Word, u32) {
-        // ORDERING: acquire; pairs with the releases in `claim`, `publish`, `vacate` and `step`, directly or through the
+        // ORDERING: acquire; pairs with the releases in `claim`, `release` and `lower`, directly or through the
         // read-modify-writes in between. The tag loaded below is then no older than the word; and whoever loads the
         // horizon or the mark afterwards sees it where the slot's past has raised it (rules 7 and 9).
         let word = Word(self.word.load(Ordering::Acquire));
@@ -117,12 +116,11 @@ impl Slot<'_> {
         self.word.compare_exchange(from.0, to.0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// A charge of a word that was lowered, or a lowering, once the mark is at least where the word comes from or goes to
-    /// (rule 9).
-    pub(super) fn step_marked(self, from: Word, to: Word) -> bool {
-        self.raise_mark(from.instant().max(to.instant()));
+    /// Lowers the word to `instant`, once the mark is at least where it comes from (rule 9).
+    pub(super) fn lower(self, from: Word, instant: u64) -> bool {
+        self.raise_mark(from.instant());
         // ORDERING: release; pairs with `read`: whoever sees the word sees the mark.
-        self.word.compare_exchange(from.0, to.0, Ordering::Release, Ordering::Relaxed).is_ok()
+        self.word.compare_exchange(from.0, from.lowered(instant).0, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
     /// Raises the mark to `instant` at least.
@@ -130,7 +128,7 @@ impl Slot<'_> {
     fn raise_mark(self, instant: u64) {
         let units = instant.div_ceil(MARK_ROUNDING).min(u64::from(u32::MAX)) as u32;
         // ORDERING: relaxed, here and below; pairs with nothing. The mark only grows, and what this thread has seen of it is
-        // handed on by the release of `step_marked`.
+        // handed on by the release of `lower`.
         if self.mark.load(Ordering::Relaxed) < units {
             self.mark.fetch_max(units, Ordering::Relaxed);
         }

@@ -25,8 +25,8 @@
 //!    the word was loaded, and that its bucket is what it was.
 //! 2. **Find.** A slot is the key's if the word is loaded (acquire) and the tag, loaded *after* it, is the key's. The tag
 //!    is that of the word's version or of a later one; after a later one a CAS from this word fails.
-//! 3. **Charge.** `Open(p)` becomes `Open(q)`, `q > p`, by a CAS from the very word of rule 2; `Lowered(p)` likewise, by
-//!    rule 9. A refusal loads the word once more, and counts if it has not changed; it writes nothing.
+//! 3. **Charge.** `Open(p)` becomes `Open(q)`, `q > p`, by a CAS from the very word of rule 2; `Lowered(p)`
+//!    likewise. A refusal loads the word once more, and counts if it has not changed; it writes nothing.
 //! 4. **Claim.** A slot is free at `now`, and becomes `Claimed`, if it is `Open(p)` with a key and `p <= now`; if it is
 //!    `Lowered(p)` and `p + hold <= now`, which is then its version; or if it is nobody's. Before it is taken from a key,
 //!    the *horizon* `H` of that key, which the tag tells, is raised to at least `p` (release). The claim releases that, and
@@ -44,15 +44,14 @@
 //!    nobody (release), and the word becomes `Open(p + 1)` (release). A key is forgotten under the conditions of a claim:
 //!    once its slot is free, `H` first.
 //! 9. **Lower.** A key that is given tokens back goes from `Open(p)` or `Lowered(p)` to `Lowered(q)`, `q < p` (release), if
-//!    `q >= M - hold`. The line's *mark* `M` is raised to at least `p` before; and before a charge of a lowered word, to what
-//!    that becomes. `hold` is as long as the longest debt, and what a mark is rounded by.
+//!    `q >= M - hold`. The line's *mark* `M` is raised to at least `p` before. `hold` is as long as the longest debt, and what a mark is rounded by.
 //!
 //! # Why it is strict
 //!
 //! *A charge lands on its own key.* By rules 1 to 3: had the slot changed hands, its word would be larger. Where a word was
 //! lowered, it may come again, but only while the key keeps the slot, and then it is the same bucket. For no word of
-//! that life is above `M` at the last lowering, so none is above `q + hold`, nor, since charges only add, above `p + hold`
-//! whenever the slot is claimed from `Lowered(p)`. That is what rule 4 makes the next life's version.
+//! that life up to its last lowering is above `M`, and none is above `q + hold`. Charges only add after that, so none is
+//! above `p + hold` when the slot is claimed from `Lowered(p)`; and that is what rule 4 makes the next life's version.
 //!
 //! *A key has one open slot at most.* Suppose that two slots, lower `a` and higher `b`, are tentative for one key at once,
 //! and X is about to commit `a`, Y to commit `b`. Both have seen their slot tentative before their fence, so one of the

@@ -88,15 +88,10 @@ impl Table {
         // PROGRESS: lock-free. The CAS fails, or the word of a refusal changes, only if another call made a step.
         loop {
             let word = slot.find(tag).filter(|word| word.is_bucket())?;
-            let decision = match call.pace.charge(word.instant(), call.cost, call.now) {
-                Some(full_at) if word.is_lowered() => {
-                    slot.step_marked(word, word.charged(full_at)).then_some(Ok(full_at))
-                }
-                Some(full_at) => slot.step(word, word.charged(full_at)).then_some(Ok(full_at)),
-                None => {
-                    let refusal = || Err(call.pace.refusal(word.instant(), call.cost, call.now));
-                    (slot.word() == word).then(refusal)
-                }
+            let decision = if let Some(full_at) = call.pace.charge(word.instant(), call.cost, call.now) {
+                slot.step(word, word.charged(full_at)).then_some(Ok(full_at))
+            } else {
+                (slot.word() == word).then(|| Err(call.pace.refusal(word.instant(), call.cost, call.now)))
             };
             if decision.is_some() {
                 return decision;
@@ -132,7 +127,7 @@ impl Table {
             if full_at >= word.instant() {
                 return Some(word.instant());
             }
-            if slot.step_marked(word, word.lowered(full_at)) {
+            if slot.lower(word, full_at) {
                 return Some(full_at);
             }
         }
@@ -145,7 +140,7 @@ impl Table {
         while let Some((slot, word)) = self.find(key) {
             let lowest = slot.mark(word.instant()).saturating_sub(self.hold);
             if word.instant() <= now.0
-                || lowest <= now.0 && slot.step_marked(word, word.lowered(now.0))
+                || lowest <= now.0 && slot.lower(word, now.0)
                 || lowest > now.0 && self.leave(slot, word)
             {
                 break;

@@ -51,11 +51,6 @@ impl Word {
     }
 
     #[inline]
-    pub(super) const fn is_open(self) -> bool {
-        matches!(self.state(), State::Open)
-    }
-
-    #[inline]
     pub(super) const fn is_lowered(self) -> bool {
         matches!(self.state(), State::Lowered)
     }
@@ -68,7 +63,7 @@ impl Word {
     /// Whether the word is a bucket: of the tag's key, or nobody's.
     #[inline]
     pub(super) const fn is_bucket(self) -> bool {
-        self.is_open() || self.is_lowered()
+        self.0 & 2 == 0
     }
 
     /// When the slot of a key may go to another (rule 4): once the key has recovered, and, where its word was ever
