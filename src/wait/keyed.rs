@@ -1,8 +1,12 @@
 //! Places by key. There is no pool: what is given back from the middle of a key's line is lost.
 
+#[cfg(feature = "async")]
+use super::Acquire;
 use super::line::{Line, sealed};
 use super::place::Place;
 use crate::clock::Clock;
+#[cfg(feature = "async")]
+use crate::clock::Timer;
 use crate::decision::Denied;
 use crate::keyed::{Class, Identity, KeyedLimiter};
 use crate::nanos::Nanos;
@@ -127,7 +131,113 @@ impl<'a, K: ?Sized, S: BuildHasher, C: Clock> Class<'a, K, S, C> {
         K: Borrow<Q>,
         Q: Hash + ?Sized,
     {
-        Place::reserve(KeyedLine { key: self.identity(key), class: self }, n, max_wait, now)
+        Place::reserve(self.line(key), n, max_wait, now)
+    }
+}
+
+#[cfg(feature = "async")]
+impl<K: ?Sized, S: BuildHasher, C: Timer> KeyedLimiter<K, S, C> {
+    /// Takes `n` tokens of `key`, and is ready when they are due. The key is hashed by this call, and the future does not
+    /// hold it. See [`Acquire`] for when the place is taken, and [`reserve`](Self::reserve) for what dropping gives back.
+    ///
+    /// # Errors
+    ///
+    /// At the first poll, with nothing taken: what [`reserve`](Self::reserve) says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::pin::pin;
+    /// use std::task::{Context, Waker};
+    /// use std::time::Duration;
+    /// use tollgate::{KeyedLimiter, ManualClock, Quota};
+    ///
+    /// let clock = ManualClock::new();
+    /// let limiter = KeyedLimiter::<str>::with_clock(Quota::per_second(10).with_burst(1), 1_000, clock.clone());
+    /// limiter.try_acquire("alice")?;
+    ///
+    /// // Elsewhere: `limiter.acquire("alice", 1).await?`.
+    /// let (mut alice, bob) = (pin!(limiter.acquire("alice", 1)), pin!(limiter.acquire("bob", 1)));
+    /// let mut context = Context::from_waker(Waker::noop());
+    /// assert!(alice.as_mut().poll(&mut context).is_pending());
+    /// assert!(bob.poll(&mut context).is_ready());
+    /// clock.advance(Duration::from_millis(100));
+    /// assert!(alice.poll(&mut context).is_ready());
+    /// # Ok::<_, tollgate::Denied>(())
+    /// ```
+    pub fn acquire<Q>(&self, key: &Q, n: u64) -> Acquire<KeyedLine<'_, K, S, C>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.acquire_within(key, n, Duration::MAX)
+    }
+
+    /// Takes `n` tokens of `key` that are due within `max_wait` of the first poll, and is ready when they are.
+    ///
+    /// # Errors
+    ///
+    /// At the first poll, with nothing taken and no time slept: what [`reserve_within`](Self::reserve_within) says.
+    pub fn acquire_within<Q>(&self, key: &Q, n: u64, max_wait: Duration) -> Acquire<KeyedLine<'_, K, S, C>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.class(0).acquire_within(key, n, max_wait)
+    }
+
+    /// Takes `n` tokens of `key` that are due by `deadline`, an instant of the limiter's clock, and is ready when they are.
+    /// After the deadline, only what is due at once will do.
+    ///
+    /// # Errors
+    ///
+    /// As [`acquire_within`](Self::acquire_within).
+    pub fn acquire_by<Q>(&self, key: &Q, n: u64, deadline: Nanos) -> Acquire<KeyedLine<'_, K, S, C>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.class(0).acquire_by(key, n, deadline)
+    }
+}
+
+#[cfg(feature = "async")]
+impl<'a, K: ?Sized, S: BuildHasher, C: Timer> Class<'a, K, S, C> {
+    /// As [`KeyedLimiter::acquire_within`], under this class's quota.
+    ///
+    /// # Errors
+    ///
+    /// As [`KeyedLimiter::acquire_within`].
+    pub fn acquire_within<Q>(self, key: &Q, n: u64, max_wait: Duration) -> Acquire<KeyedLine<'a, K, S, C>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        Acquire::within(self.line(key), n, max_wait)
+    }
+
+    /// As [`KeyedLimiter::acquire_by`], under this class's quota.
+    ///
+    /// # Errors
+    ///
+    /// As [`KeyedLimiter::acquire_within`].
+    pub fn acquire_by<Q>(self, key: &Q, n: u64, deadline: Nanos) -> Acquire<KeyedLine<'a, K, S, C>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        Acquire::by(self.line(key), n, deadline)
+    }
+}
+
+impl<'a, K: ?Sized, S: BuildHasher, C> Class<'a, K, S, C> {
+    /// The line of `key`.
+    fn line<Q>(self, key: &Q) -> KeyedLine<'a, K, S, C>
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        KeyedLine { key: self.identity(key), class: self }
     }
 }
 
