@@ -61,6 +61,7 @@ pub mod keyed;
 mod lease;
 mod limiter;
 mod nanos;
+mod operate;
 mod quota;
 mod rate_limit;
 mod sharded;
@@ -94,6 +95,7 @@ pub use limiter::{
     FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, RateLimiter, SlidingWindowCounter, TokenBucket,
 };
 pub use nanos::Nanos;
+pub use operate::{AdjustError, AdjustableTokenBucket, CarryOver};
 pub use quota::{ParseQuotaError, Quota, QuotaError};
 pub use rate_limit::{KeyedRateLimit, RateLimit, RateLimitAt};
 pub use sharded::{Handle, ShardedTokenBucket};

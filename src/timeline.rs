@@ -70,6 +70,20 @@ impl Timeline {
         Self::scaled(tokens, period, unit, LONG)
     }
 
+    /// As [`finest`](Self::finest), with the upper `spare` bits of each position left free; `None` if no scale lasts
+    /// 146 years with what remains.
+    pub(crate) const fn finest_beside(tokens: u64, period: u64, burst: u64, spare: u32) -> Option<Self> {
+        if tokens > u64::MAX >> spare || burst > u64::MAX >> spare {
+            return None;
+        }
+        let (more, larger) = (tokens << spare, burst << spare);
+        if !fits(more, period, larger, LONG) {
+            return None;
+        }
+        let unit = Self::finest(more, period, larger).unit;
+        Some(Self::scaled(tokens, period, unit, LONG))
+    }
+
     /// Whole tokens. With one token per period the positions number the periods: a window index.
     ///
     /// `tokens` each `period` is a valid quota's rate, or slower.
@@ -140,6 +154,31 @@ impl Timeline {
     /// The instant at which the scale first stands at `position`; the inverse of [`Timeline::position`].
     pub(crate) const fn instant(&self, position: u64) -> Nanos {
         self.hint(position, Nanos::ZERO).due()
+    }
+
+    /// What `units` of another scale are on this one, in tokens alike, rounded down and up; `None` if that is beyond any
+    /// position, or tokens cost nothing on either.
+    pub(crate) const fn units_from(&self, units: u64, other: &Self) -> Option<(u64, u64)> {
+        if self.unit == 0 || other.unit == 0 {
+            return None;
+        }
+        let product = units as u128 * self.unit as u128;
+        let (down, up) = (product / other.unit as u128, product.div_ceil(other.unit as u128));
+        if up > u64::MAX as u128 { None } else { Some((low(down), low(up))) }
+    }
+
+    /// How many words a timeline is.
+    pub(crate) const WORDS: usize = 6;
+
+    /// As words, for whoever keeps it in atomics.
+    pub(crate) const fn to_words(self) -> [u64; Self::WORDS] {
+        [self.low, self.high, self.tokens, self.period, self.unit, self.shift as u64]
+    }
+
+    /// The timeline that is these words.
+    pub(crate) const fn from_words([low, high, tokens, period, unit, shift]: [u64; Self::WORDS]) -> Self {
+        #[allow(clippy::cast_possible_truncation)] // at most 3
+        Self { low, high, tokens, period, unit, shift: shift as u32 }
     }
 
     /// The rate's numerator: tokens per period.

@@ -19,6 +19,7 @@
 //! 4. The exploration ends when there is nothing left to explore, or at the preemption bound that the model states,
 //!    never at a limit of time or count: loom lets a model that is cut short *pass*.
 
+pub mod adjustable;
 mod bound;
 pub mod cell;
 mod explore;

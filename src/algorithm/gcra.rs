@@ -71,8 +71,55 @@ impl Gcra {
         Self { timeline, burst: quota.burst() * timeline.unit() }
     }
 
+    /// The algorithm for `quota` where `spare` bits of the word are another's; `None` if what is left does not last.
+    pub(crate) const fn beside(quota: Quota, spare: u32) -> Option<Self> {
+        if quota.period_nanos() == 0 {
+            return Some(Self::new(quota));
+        }
+        match Timeline::finest_beside(quota.tokens(), quota.period_nanos(), quota.burst(), spare) {
+            Some(timeline) => Some(Self { timeline, burst: quota.burst() * timeline.unit() }),
+            None => None,
+        }
+    }
+
     /// Full since for ever.
     pub(crate) const FRESH: u64 = 0;
+
+    /// How many words the constants are.
+    pub(crate) const WORDS: usize = Timeline::WORDS + 1;
+
+    /// The constants as words.
+    pub(crate) const fn to_words(self) -> [u64; Self::WORDS] {
+        let [low, high, tokens, period, unit, shift] = self.timeline.to_words();
+        [low, high, tokens, period, unit, shift, self.burst]
+    }
+
+    /// The constants that are these words.
+    pub(crate) const fn from_words(words: [u64; Self::WORDS]) -> Self {
+        let [low, high, tokens, period, unit, shift, burst] = words;
+        Self { timeline: Timeline::from_words([low, high, tokens, period, unit, shift]), burst }
+    }
+
+    /// The burst, in units.
+    pub(crate) const fn burst(&self) -> u64 {
+        self.burst
+    }
+
+    /// How far `word` is ahead of the scale at `now`, in units: the leaky bucket's level, to the last fraction.
+    #[inline]
+    pub(crate) fn level(&self, word: u64, now: Nanos) -> u64 {
+        if self.timeline.is_free() { 0 } else { word.saturating_sub(self.timeline.position(now)) }
+    }
+
+    /// The scale.
+    pub(crate) const fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// When the scale stands at `position`.
+    pub(crate) const fn hint(&self, position: u64, now: Nanos) -> Hint {
+        self.timeline.hint(position, now)
+    }
 
     /// The word after `n` tokens were reserved at `now`, to be spent by `last`, which is not before `now`: the step of
     /// [`Algorithm::acquire`] with a later instant's cap. The tokens are those just below the new word.

@@ -10,8 +10,9 @@
 //!   a token has come gets it. Who wants a place in line takes a [`WaitingTokenBucket`](crate::WaitingTokenBucket); windows and
 //!   logs have none.
 //! * **No fairness among threads.** Under contention one thread may be served more often than another.
-//! * **A fixed quota.** A limiter keeps the quota that it was made with. A new quota means a new limiter, and that is
-//!   full unless it is told otherwise.
+//! * **A fixed quota.** A limiter keeps the quota that it was made with, but for an
+//!   [`AdjustableTokenBucket`](crate::AdjustableTokenBucket). Elsewhere a new quota means a new limiter, and that is full
+//!   unless it is told otherwise.
 //!
 //! # What a hint means
 //!

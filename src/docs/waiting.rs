@@ -113,6 +113,7 @@
 //! * [`reserve_owned`](crate::WaitingTokenBucket::reserve_owned) gives one that may outlive the stack frame.
 //! * `acquire(n).await` and its forms, with the feature `async`, for a limiter on a clock that is also a `Timer`: `TokioClock`,
 //!   `AsyncIoClock`, `ManualClock`, or one of your own. `place.await` waits for a place that is reserved already.
+//!   By key, [`KeyedLimiter`](crate::KeyedLimiter) has the same forms, with the key in front: `acquire(&key, n).await`.
 //! * [`Pacer`](crate::Pacer) for one who works through a list at an even pace, and [`Throttled`](crate::Throttled) for bytes.
 //! * [`Retrying`](crate::Retrying) for limiters in which there are no places. It tries again, and keeps no order.
 //!

@@ -26,7 +26,7 @@ enum Limiters {
     Counter(Vec<SlidingWindowCounter>),
     Log(Vec<SlidingWindowLog>),
     /// All keys in one table.
-    Keyed(Table),
+    Keyed(Box<Table>),
 }
 
 /// The table of all keys, which are known by their numbers. Its hashes are the same on each run, so that a replay is,
@@ -61,7 +61,7 @@ impl Lane {
             Algorithm::Keyed => {
                 // No clock is ever read; this one is as good as any.
                 let (hasher, clock) = (BuildHasherDefault::default(), ManualClock::new());
-                Limiters::Keyed(Table::try_with_hasher_and_clock(quota, capacity, hasher, clock)?)
+                Limiters::Keyed(Box::new(Table::try_with_hasher_and_clock(quota, capacity, hasher, clock)?))
             }
         };
         limiters.admit_key(quota)?; // whether one can be made at all

@@ -7,10 +7,10 @@
 use tollgate::algorithm::{Algorithm, Gcra, Packed, SlidingCounter, Window};
 use tollgate::keyed::{Class, Classes};
 use tollgate::{
-    BuildError, ClientKey, Clock, Denied, FixedWindow, Handle, Hint, IntervalBucket, KeyedError, KeyedLimiter,
-    KeyedLine, KeyedPlace, KeyedRateLimit, LeakyBucket, Line, ManualClock, Monotone, Nanos, PackedTokenBucket,
-    ParseQuotaError, Place, Quota, QuotaError, RateLimit, RateLimitAt, RateLimiter, ShardedTokenBucket,
-    SlidingWindowCounter, SlidingWindowLog, Status, TokenBucket, WaitingTokenBucket,
+    AdjustError, AdjustableTokenBucket, BuildError, CarryOver, ClientKey, Clock, Denied, FixedWindow, Handle, Hint,
+    IntervalBucket, KeyedError, KeyedLimiter, KeyedLine, KeyedPlace, KeyedRateLimit, LeakyBucket, Line, ManualClock,
+    Monotone, Nanos, PackedTokenBucket, ParseQuotaError, Place, Quota, QuotaError, RateLimit, RateLimitAt, RateLimiter,
+    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Status, TokenBucket, WaitingTokenBucket,
 };
 
 /// For each type once: two names of one type would be a conflict.
@@ -22,7 +22,9 @@ macro_rules! distinct {
 }
 
 distinct!(
+    AdjustError,
     BuildError,
+    CarryOver,
     Classes,
     ClientKey,
     Denied,
@@ -44,6 +46,7 @@ impl<C> Distinct for Monotone<C> {}
 impl<C> Distinct for Handle<'_, C> {}
 impl<C> Distinct for ShardedTokenBucket<C> {}
 impl<C> Distinct for SlidingWindowLog<C> {}
+impl<C> Distinct for AdjustableTokenBucket<C> {}
 impl<C> Distinct for WaitingTokenBucket<C> {}
 impl<K: ?Sized, S, C> Distinct for KeyedLimiter<K, S, C> {}
 impl<K: ?Sized, S, C> Distinct for Class<'_, K, S, C> {}
@@ -84,11 +87,15 @@ pub fn bounds<A: Algorithm, C: Clock, L: RateLimitAt, K: KeyedRateLimit<u64>>(
 mod with_std {
     use super::Distinct;
     use tollgate::{
-        DefaultClock, FixedWindow, IntervalBucket, KeyedLimiter, LeakyBucket, MonotonicClock, PackedTokenBucket,
-        ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket, WaitingTokenBucket, WallClock,
+        AdjustableTokenBucket, DefaultClock, FixedWindow, IntervalBucket, KeyedLimiter, LeakyBucket, MonotonicClock,
+        Pacer, PackedTokenBucket, Retrying, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Throttled,
+        Tick, TokenBucket, WaitingTokenBucket, WallClock,
     };
 
-    distinct!(DefaultClock, MonotonicClock, WallClock);
+    distinct!(DefaultClock, MonotonicClock, Tick, WallClock);
+    impl<C> Distinct for Pacer<C> {}
+    impl<R, C> Distinct for Retrying<R, C> {}
+    impl<T, L> Distinct for Throttled<T, L> {}
     #[cfg(not(loom))]
     distinct!(tollgate::CoarseClock);
 
@@ -102,6 +109,7 @@ mod with_std {
         SlidingWindowLog,
         ShardedTokenBucket,
         WaitingTokenBucket,
+        AdjustableTokenBucket,
         KeyedLimiter<str>,
     );
     impl Distinct for OnTheDefaultClock {}
@@ -125,6 +133,12 @@ mod with_async {
     impl<L: Line> Distinct for Acquire<L> where L::Clock: Timer {}
     #[cfg(all(feature = "std", not(loom)))]
     distinct!(tollgate::Alarm);
+    #[cfg(feature = "std")]
+    impl<R, C: Timer> Distinct for tollgate::Retry<'_, R, C> {}
+    #[cfg(feature = "std")]
+    impl<C: Timer> Distinct for tollgate::Ticks<C> {}
+    #[cfg(feature = "tokio")]
+    impl<T, L: Line> Distinct for tollgate::AsyncThrottled<T, L> where L::Clock: Timer {}
     #[cfg(feature = "tokio")]
     distinct!(tollgate::TokioClock);
     #[cfg(feature = "async-io")]

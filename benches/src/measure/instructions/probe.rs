@@ -51,7 +51,7 @@ const NARROW: Quota = Quota::per_hour(1);
 /// So slow that every place but the first is ahead of now.
 const AHEAD: Quota = Quota::per_second(1_000).with_burst(1);
 /// How far a line may reach.
-const LONGEST: Duration = Duration::from_secs(3_600);
+const LONGEST: Duration = Duration::from_hours(1);
 /// The instant of every call. No clock of the machine is read: its cost would depend on the machine.
 const NOW: Nanos = Nanos::from_secs(1);
 

@@ -1,0 +1,111 @@
+//! [`CarryOver`]: what a change of quota makes of the tokens that are there.
+
+use super::terms::{LAST, SPARE, Terms};
+use crate::algorithm::Gcra;
+use crate::nanos::Nanos;
+use crate::quota::Quota;
+use crate::timeline::mul_div_ceil;
+use core::fmt;
+
+/// What becomes of the tokens in a bucket when its quota changes.
+///
+/// # Examples
+///
+/// A bucket of ten, of which seven are spent, becomes one of twenty:
+///
+/// ```
+/// use tollgate::{AdjustableTokenBucket, CarryOver, ManualClock, Quota};
+///
+/// let left = |how| {
+///     let bucket = AdjustableTokenBucket::with_clock(Quota::per_hour(10), ManualClock::new());
+///     assert!(bucket.try_acquire_n(7).is_ok());
+///     bucket.set_quota_with(Quota::per_hour(20), how).unwrap();
+///     bucket.available()
+/// };
+/// assert_eq!(left(CarryOver::Debt), 13);
+/// assert_eq!(left(CarryOver::Tokens), 3);
+/// assert_eq!(left(CarryOver::Scaled), 6);
+/// assert_eq!((left(CarryOver::Full), left(CarryOver::Empty)), (20, 0));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CarryOver {
+    /// What was spent stays spent: the tokens missing from a full bucket are the same number before and after, fractions
+    /// included. However often a quota is changed, nothing extra is admitted. The default.
+    #[default]
+    Debt,
+    /// What is there stays there, up to the new burst. A change that raises the burst admits nothing at once; one that
+    /// lowers and raises it again takes tokens away. Nothing extra is admitted.
+    Tokens,
+    /// The same part of the burst is there before and after. A change to a larger burst admits more at once.
+    Scaled,
+    /// The bucket is full afterwards. Each change may admit a burst more.
+    Full,
+    /// The bucket is empty afterwards.
+    Empty,
+}
+
+/// Why a quota could not be changed. The old one stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AdjustError {
+    /// The rate or the burst is too large for positions of 62 bits: a quarter of what a plain
+    /// [`TokenBucket`](crate::TokenBucket) can have.
+    TooLarge,
+    /// Three other threads are in the middle of changing the same bucket's quota.
+    Contended,
+}
+
+impl fmt::Display for AdjustError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooLarge => "the rate or the burst is too large for a position of 62 bits to last",
+            Self::Contended => "three other threads are changing this quota",
+        })
+    }
+}
+
+impl core::error::Error for AdjustError {}
+
+impl CarryOver {
+    /// The terms of `quota` from `now` on, and the position under them, of a bucket that stood at `position` under `old`.
+    /// The new position is at least `floor` (rule 4 of the module).
+    pub(super) fn carry(
+        self,
+        old: &Terms,
+        position: u64,
+        quota: Quota,
+        now: Nanos,
+        floor: u64,
+    ) -> Result<(Terms, u64), AdjustError> {
+        let gcra = Gcra::beside(quota, SPARE).ok_or(AdjustError::TooLarge)?;
+        let debt = self.debt(&gcra, &old.gcra, old.debt(position, now)).ok_or(AdjustError::TooLarge)?;
+        let position = floor.max(debt);
+        // Room for what can be taken at once, or the change would end the bucket's life.
+        if position > LAST || gcra.burst() > LAST - position {
+            return Err(AdjustError::TooLarge);
+        }
+        Ok((Terms { gcra, start: now, base: position - debt }, position))
+    }
+
+    /// What is owed under `new`, in its units, where `owed` was under `old`; `None` if it is beyond any position. Rounded up.
+    fn debt(self, new: &Gcra, old: &Gcra, owed: u64) -> Option<u64> {
+        if new.timeline().is_free() || old.timeline().is_free() {
+            // Without a limit nothing is owed, and nothing is counted.
+            return Some(if self == Self::Empty { new.burst() } else { 0 });
+        }
+        let here = |units| new.timeline().units_from(units, old.timeline());
+        match self {
+            Self::Debt => here(owed).map(|(_, up)| up),
+            Self::Tokens => {
+                let kept = here(old.burst().saturating_sub(owed)).map_or(u64::MAX, |(down, _)| down);
+                Some(new.burst().saturating_sub(kept))
+            }
+            // A bucket that never held anything was as empty as it was full.
+            Self::Scaled if old.burst() == 0 => Some(new.burst()),
+            Self::Scaled => Some(mul_div_ceil(new.burst(), owed.min(old.burst()), old.burst())),
+            Self::Full => Some(0),
+            Self::Empty => Some(new.burst()),
+        }
+    }
+}

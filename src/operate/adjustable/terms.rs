@@ -1,0 +1,92 @@
+//! [`Terms`]: the constants of one quota, and the pure steps on positions under them.
+
+use crate::algorithm::{Algorithm, Gcra};
+use crate::decision::{Denied, Status};
+use crate::nanos::Nanos;
+use crate::quota::Quota;
+use crate::timeline::Hint;
+
+/// Bits of the word that are not the position's.
+pub(super) const SPARE: u32 = 2;
+
+/// The last position there is.
+pub(super) const LAST: u64 = u64::MAX >> SPARE;
+
+/// A quota's constants, from when they hold, and where their scale began: a [`Gcra`] on a scale that has been moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Terms {
+    pub(super) gcra: Gcra,
+    pub(super) start: Nanos,
+    pub(super) base: u64,
+}
+
+impl Terms {
+    /// How many words terms are.
+    pub(super) const WORDS: usize = Gcra::WORDS + 2;
+
+    /// The terms of a bucket that has never been changed; `None` if positions of 62 bits do not last for the quota.
+    pub(super) const fn first(quota: Quota) -> Option<Self> {
+        match Gcra::beside(quota, SPARE) {
+            Some(gcra) => Some(Self { gcra, start: Nanos::ZERO, base: 0 }),
+            None => None,
+        }
+    }
+
+    /// As words, for a bank.
+    pub(super) const fn to_words(self) -> [u64; Self::WORDS] {
+        let [low, high, tokens, period, unit, shift, burst] = self.gcra.to_words();
+        [low, high, tokens, period, unit, shift, burst, self.start.0, self.base]
+    }
+
+    /// The terms that are these words.
+    pub(super) const fn from_words(words: [u64; Self::WORDS]) -> Self {
+        let [low, high, tokens, period, unit, shift, burst, start, base] = words;
+        let gcra = Gcra::from_words([low, high, tokens, period, unit, shift, burst]);
+        Self { gcra, start: Nanos(start), base }
+    }
+
+    /// `now` on the scale's own time. What is before its start reads as its start: no time has passed.
+    #[inline]
+    const fn since_start(&self, now: Nanos) -> Nanos {
+        Nanos(now.0.saturating_sub(self.start.0))
+    }
+
+    /// A hint on the scale's own time, told in the clock's.
+    const fn told(&self, hint: Hint, now: Nanos) -> Hint {
+        Hint { start: self.start, now, ..hint }
+    }
+
+    /// The position after `n` tokens were taken at `now`.
+    #[inline]
+    pub(super) fn acquire(&self, position: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
+        match self.gcra.acquire(position.wrapping_sub(self.base), n, self.since_start(now)) {
+            Ok(next) if next <= LAST - self.base => Ok(self.base + next),
+            // The end of the word's life: no more tokens come.
+            Ok(next) => Err(Denied::TryAfter(self.told(self.gcra.hint(next, Nanos::MAX), now))),
+            Err(Denied::TryAfter(hint)) => Err(Denied::TryAfter(self.told(hint, now))),
+            Err(denied) => Err(denied),
+        }
+    }
+
+    /// The position after `n` tokens were given back at `now`.
+    #[inline]
+    pub(super) fn refund(&self, position: u64, n: u64, now: Nanos) -> u64 {
+        self.base + self.gcra.refund(position.wrapping_sub(self.base), n, self.since_start(now))
+    }
+
+    /// Whole tokens that can be taken at `now`.
+    #[inline]
+    pub(super) fn available(&self, position: u64, now: Nanos) -> u64 {
+        self.gcra.available(position.wrapping_sub(self.base), self.since_start(now))
+    }
+
+    /// Everything there is to know at `now`.
+    pub(super) fn status(&self, position: u64, now: Nanos) -> Status {
+        self.gcra.status(position.wrapping_sub(self.base), self.since_start(now))
+    }
+
+    /// How far the position is ahead of the scale at `now`, in units: the debt.
+    pub(super) fn debt(&self, position: u64, now: Nanos) -> u64 {
+        self.gcra.level(position.wrapping_sub(self.base), self.since_start(now))
+    }
+}
