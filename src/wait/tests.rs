@@ -58,7 +58,7 @@ fn what_is_kept_of_a_place_is_its_lower_part() {
         let bucket = bucket(BURST);
         let place = bucket.reserve(cost).unwrap();
         let ((), writes) = counting_writes(|| place.keep(kept));
-        assert_eq!(writes, u64::from(kept < cost), "{kept} of {cost}");
+        assert_eq!(writes, u32::from(kept < cost), "{kept} of {cost}");
         assert_eq!(bucket.available(), BURST - kept.min(cost), "{kept} of {cost}");
         assert_eq!(bucket.reserve(BURST).unwrap().due(), taken(kept.min(cost) + BURST), "{kept} of {cost}");
         // From the middle too: what comes back ends where the place did.
