@@ -119,7 +119,7 @@ impl Timeline {
         self.end().0
     }
 
-    /// The last instant told apart: 146 or 73 years from the clock's origin.
+    /// The last instant that can be represented: 146 or 73 years from the clock's origin.
     #[inline]
     pub(crate) const fn end(&self) -> Nanos {
         Nanos(u64::MAX >> self.shift)

@@ -101,7 +101,7 @@ impl<C> Pacer<C> {
     /// Hands a tick out.
     fn hand_out(&mut self, tick: Tick) {
         if let Some(next) = &mut self.next {
-            // PROGRESS: none is needed; positions last as long as the clock's instants can be told apart.
+            // PROGRESS: none is needed; positions last as long as the clock can count.
             *next = next.saturating_add((tick.skipped + 1).saturating_mul(self.timeline.unit()));
         }
     }

@@ -84,7 +84,7 @@ const LONGEST: u64 = slot::LATEST / 2;
 /// for. A reading that is older than the newest unit counts for itself when the call is decided, and as the
 /// newest one when it is remembered: it may be refused, and it never adds room.
 ///
-/// A clock's readings are told apart for at least 73 years from its origin; later ones read as the last.
+/// A log serves for at least 73 years from its clock's origin; every later reading counts as the last instant of those.
 ///
 /// # Cost
 ///
@@ -211,7 +211,7 @@ impl<C> SlidingWindowLog<C> {
         Err(Denied::ExceedsBurst { cost: n, max_cost: self.limit })
     }
 
-    /// A reading, as far as instants are told apart, and when a unit admitted on it is due.
+    /// A reading, or the last instant if it is later than that, and when a unit admitted on it is due.
     #[inline]
     fn reading(&self, now: Nanos) -> (Nanos, Nanos) {
         let reading = now.0.min(slot::LATEST - self.period);
