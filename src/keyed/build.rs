@@ -159,7 +159,7 @@ impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
     /// The same limiter, in which newcomers that find no slot share one bucket instead of being refused.
     ///
     /// While the slots where a key could go all hold keys in debt, its calls are charged to a token bucket of this quota, and
-    /// so are those of all other keys without a slot. It is refused with [`Denied::TableFull`] when that bucket is short.
+    /// so are those of all other keys without a slot. It is refused with [`Denied::TableFull`](crate::Denied::TableFull) when that bucket is short.
     /// So a flood of invented keys cannot lock out everybody new; at worst it takes most of what newcomers share. As
     /// soon as there is a slot, the key has its own bucket again. No key in debt is forgotten either way.
     ///

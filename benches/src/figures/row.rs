@@ -129,7 +129,7 @@ pub fn write(path: &Path, rows: &[impl Serialize]) -> io::Result<()> {
     writer.flush()
 }
 
-/// Reads what [`write`] wrote, now or before there were as many columns.
+/// Reads what [`write()`] wrote, now or before there were as many columns.
 ///
 /// # Errors
 ///
