@@ -1,7 +1,6 @@
 //! [`BuildError`]: why a limiter cannot be built for a quota.
 
 use core::fmt;
-use core::time::Duration;
 
 /// Why a limiter cannot be built for a quota that is itself sound. Every variant names the limit that was broken.
 ///
@@ -20,7 +19,7 @@ use core::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The limiter's packed word has no room for this limit (or burst) beside a time that lasts 30 years.
+    /// The limiter's packed word has no room for this limit (or burst) beside a time that lasts 120 years.
     LimitTooLarge {
         /// The largest limit (or burst) that fits at this rate; 0 if none does.
         largest: u64,
@@ -29,11 +28,6 @@ pub enum BuildError {
     LogTooLong {
         /// The largest limit.
         largest: u64,
-    },
-    /// The period is too long for this limiter.
-    PeriodTooLong {
-        /// The longest period.
-        longest: Duration,
     },
     /// There is not enough memory for a sliding window log of this limit.
     OutOfMemory {
@@ -53,9 +47,8 @@ impl BuildError {
     /// The message, without the limit's value: what can be said in a constant.
     const fn reason(&self) -> &'static str {
         match self {
-            Self::LimitTooLarge { .. } => "the limit is too large for a packed word to last 30 years",
+            Self::LimitTooLarge { .. } => "the limit is too large for a packed word to last 120 years",
             Self::LogTooLong { .. } => "the limit is too large for a log with a slot for each unit",
-            Self::PeriodTooLong { .. } => "the period is too long for this limiter",
             Self::OutOfMemory { .. } => "there is not enough memory for a log with a slot for each unit of the limit",
             Self::ZeroShards => "a sharded limiter needs at least one shard",
             Self::InitialTooLarge { .. } => "more initial tokens than the limiter can hold",
@@ -75,10 +68,6 @@ impl fmt::Display for BuildError {
         match self {
             Self::LimitTooLarge { largest } => write!(f, ": at most {largest} at this rate"),
             Self::LogTooLong { largest } | Self::InitialTooLarge { largest } => write!(f, ": at most {largest}"),
-            Self::PeriodTooLong { longest } => {
-                let seconds = longest.as_secs();
-                write!(f, ": at most {seconds} seconds ({} years)", seconds / 31_557_600)
-            }
             Self::OutOfMemory { bytes } => write!(f, ": it needs {bytes} bytes"),
             Self::ZeroShards => Ok(()),
         }
@@ -100,10 +89,6 @@ mod tests {
             (BuildError::LogTooLong { largest: 11 }, ": at most 11"),
             (BuildError::InitialTooLarge { largest: 12 }, ": at most 12"),
             (BuildError::OutOfMemory { bytes: 13 }, ": it needs 13 bytes"),
-            (
-                BuildError::PeriodTooLong { longest: Duration::from_secs(31_557_600 * 73) },
-                ": at most 2303704800 seconds (73 years)",
-            ),
         ];
         for (error, part) in messages {
             let message = error.to_string();

@@ -50,14 +50,16 @@ pub enum Denied {
 }
 
 impl Denied {
-    /// How long to wait before the same call would be admitted, if nobody else is served first; `None` means never.
+    /// How long to wait before the same call would be admitted, if nobody else is served first; `None` means never:
+    /// because the cost is too large, or because the limiter's last instant comes first (120 years or more from its clock's
+    /// origin; see [`Clock`](crate::Clock)). Never zero.
     ///
     /// Exact to the nanosecond: one nanosecond sooner the call is refused again. Computed here, on demand, by one
     /// 128-bit division; the refusal itself divided nothing.
     pub const fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::TryAfter(hint) | Self::TableFull(hint) | Self::WouldExceedDeadline(hint) | Self::LineFull(hint) => {
-                Some(hint.retry_after())
+                hint.retry_after_if_ever()
             }
             Self::ExceedsBurst { .. } => None,
         }
@@ -67,17 +69,25 @@ impl Denied {
 impl fmt::Display for Denied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TryAfter(hint) => write!(f, "rate limited: try again after {:?}", hint.retry_after()),
+            Self::TryAfter(hint) => write!(f, "rate limited: {}", Again(hint)),
             Self::ExceedsBurst { cost, max_cost } => {
                 write!(f, "a cost of {cost} can never be admitted: at most {max_cost} at once")
             }
-            Self::TableFull(hint) => {
-                write!(f, "too many keys are limited at once: try again after {:?}", hint.retry_after())
-            }
-            Self::WouldExceedDeadline(hint) => {
-                write!(f, "no place in line is due by the deadline: try again after {:?}", hint.retry_after())
-            }
-            Self::LineFull(hint) => write!(f, "the line is full: try again after {:?}", hint.retry_after()),
+            Self::TableFull(hint) => write!(f, "too many keys are limited at once: {}", Again(hint)),
+            Self::WouldExceedDeadline(hint) => write!(f, "no place in line is due by the deadline: {}", Again(hint)),
+            Self::LineFull(hint) => write!(f, "the line is full: {}", Again(hint)),
+        }
+    }
+}
+
+/// What a hint comes to, in words.
+struct Again<'a>(&'a Hint);
+
+impl fmt::Display for Again<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.retry_after_if_ever() {
+            Some(wait) => write!(f, "try again after {wait:?}"),
+            None => f.write_str("never again, for the clock is near the last instant that can be told apart"),
         }
     }
 }
@@ -109,7 +119,8 @@ pub struct Status {
     pub remaining: u64,
     /// How long until a call of cost 1 is admitted: zero if it would be now, `None` if never.
     pub retry_after: Option<Duration>,
-    /// How long until [`remaining`](Self::remaining) is [`limit`](Self::limit) again, if nothing more is spent.
+    /// How long until [`remaining`](Self::remaining) is [`limit`](Self::limit) again, if nothing more is spent;
+    /// [`Duration::MAX`] if it never will be, since the limiter's last instant comes first.
     pub reset_after: Duration,
 }
 

@@ -14,9 +14,13 @@ use core::time::Duration;
 /// token. The short forms are `const` and panic on a value that cannot be used, which is a compile error in a `static`
 /// or `const`; [`Quota::try_new`] reports instead.
 ///
-/// Bounds: the period is at most 146 years (2^62 ns), and a quota must run for at least 73 years (2^61 ns) from its
-/// clock's origin within a 64-bit word. That admits rates of up to 8e9 tokens per second, and bursts of up to 2^64 less
-/// what the rate brings in 73 years.
+/// Bounds: the period is at most 146 years (2^62 ns), and a quota must run for 146 years from its clock's origin within a
+/// 64-bit word. That admits rates of up to 2.6e14 tokens per second (2^18 each nanosecond), and bursts of up to 2^64 less
+/// what the rate brings in 146 years; any burst from 2e9 tokens per second up.
+///
+/// Single tokens are told apart at up to 4e9 per second (2e9 where the burst is large). Above, a limiter counts units of
+/// `2^k` tokens, with costs rounded up, so that byte rates need no arithmetic of your own; see
+/// [`Gcra`](crate::algorithm::Gcra) for what that means.
 ///
 /// # Examples
 ///
@@ -56,7 +60,7 @@ impl Quota {
     ///
     /// # Panics
     ///
-    /// If `n` is 0 or too large for 73 years of operation; see [`Quota::try_new`].
+    /// If `n` is 0 or too large for 146 years of operation; see [`Quota::try_new`].
     pub const fn per_second(n: u64) -> Self {
         Self::per(n, Duration::from_secs(1))
     }
@@ -114,7 +118,7 @@ impl Quota {
     /// # Errors
     ///
     /// A [`QuotaError`] that names the limit broken: a zero, a period of more than 146 years, a rate or a burst that a
-    /// 64-bit word cannot hold for 73 years.
+    /// 64-bit word cannot hold for 146 years.
     pub const fn try_new(tokens: u64, period: Duration, burst: u64) -> Result<Self, QuotaError> {
         if tokens == 0 {
             return Err(QuotaError::ZeroTokens);
@@ -206,14 +210,14 @@ pub enum QuotaError {
         /// The longest period there is.
         longest: Duration,
     },
-    /// So many tokens per period would overflow a 64-bit word within 73 years.
+    /// So many tokens per period would overflow a 64-bit word within 146 years.
     RateTooHigh {
         /// The most tokens that this period can have.
         most: u64,
         /// The period asked for.
         period: Duration,
     },
-    /// A burst that, on top of what the rate brings in 73 years, overflows a 64-bit word.
+    /// A burst that, on top of what the rate brings in 146 years, overflows a 64-bit word.
     BurstTooLarge {
         /// The largest burst at this rate.
         largest: u64,
@@ -228,8 +232,8 @@ impl QuotaError {
             Self::ZeroPeriod => "a quota needs a period longer than zero; to admit everything, use Quota::UNLIMITED",
             Self::ZeroBurst => "a quota needs a burst of at least one; to deny everything, use Quota::DENY_ALL",
             Self::PeriodTooLong { .. } => "the period is too long",
-            Self::RateTooHigh { .. } => "the rate is too high for a 64-bit word to last 73 years",
-            Self::BurstTooLarge { .. } => "the burst is too large for a 64-bit word to last 73 years",
+            Self::RateTooHigh { .. } => "the rate is too high for a 64-bit word to last 146 years",
+            Self::BurstTooLarge { .. } => "the burst is too large for a 64-bit word to last 146 years",
         }
     }
 

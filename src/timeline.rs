@@ -10,24 +10,35 @@
 //! Time is never accumulated from call to call, so nothing drifts: the position depends on `now` alone. A token that
 //! falls due at an instant is there at that instant.
 //!
+//! Where more than four tokens fall due in a nanosecond, a unit is `2^k` tokens instead (see [`Grain`]): put `f = -k`.
+//!
 //! The division by `period` is a multiplication by a reciprocal of 128 bits, rounded up (T. Granlund and
 //! P. L. Montgomery, "Division by invariant integers using multiplication", PLDI 1994). With
-//! `m = ceil(tokens * 2^f * 2^(128 - s) / period)` the product `now * 2^s * m / 2^128` exceeds the true quotient by less
-//! than `now * 2^s / 2^128 <= 2^-64`. The true quotient is a multiple of `1 / period`, and `period <= 2^62`, so that
-//! excess never carries it over a whole unit: the floor is exact. The shift `s` lets the result be the product's upper
-//! half; it leaves `now` the lower `64 - s` bits.
+//! `m = ceil(tokens * 2^f * 2^126 / period)` the product `now * 2^2 * m / 2^128` exceeds the true quotient by less than
+//! `now * 2^2 / 2^128 <= 2^-64`. The true quotient is a multiple of `1 / period`, or of `1 / (period * 2^k)`, and that
+//! divisor is below `2^64`, so that the excess never carries it over a whole unit: the floor is exact. The shift by 2
+//! lets the result be the product's upper half; it leaves `now` the lower 62 bits.
+
+mod grain;
+mod hint;
+
+pub(crate) use grain::Grain;
+pub use hint::Hint;
 
 use crate::nanos::Nanos;
-use core::time::Duration;
 
 /// The longest period, in nanoseconds: 146 years.
 pub(crate) const LONGEST: u64 = 1 << 62;
 
-/// The shift `s` of a timeline that lasts for 146 years: rates below 4 tokens per nanosecond.
-const LONG: u32 = 2;
+/// The shift that leaves instants so many bits less than 64.
+const SHIFT: u32 = 2;
 
-/// The shift `s` of a timeline that lasts for 73 years: rates below 8 tokens per nanosecond.
-const SHORT: u32 = 3;
+/// The most bits by which a unit can be more than a token on a scale of [`Timeline::finest`]: 65,536 tokens.
+const COARSEST: u32 = 16;
+
+/// How long every limiter lasts from its clock's origin at least: 120 years. So it serves for 30 years more on a clock
+/// whose origin is 90 years ago, and into the 2080s on one that counts from 1970.
+pub(crate) const LASTING: Nanos = Nanos::from_secs(43_830 * 86_400);
 
 /// A rate as an exact scale from instants to token units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,120 +49,167 @@ pub(crate) struct Timeline {
     /// The rate: `tokens` each `period` nanoseconds.
     tokens: u64,
     period: u64,
-    /// Units per token, a power of two; 0 where tokens cost nothing.
+    /// Units per token, a power of two; 0 where a unit is more than a token, and where tokens cost nothing.
     unit: u64,
-    /// The `s` of the module's formula.
-    shift: u32,
+    /// Tokens per unit, where that is more than one.
+    grain: Grain,
 }
 
 impl Timeline {
     /// Tokens cost nothing; the scale stands still.
-    pub(crate) const FREE: Self = Self { low: 0, high: 0, tokens: 0, period: 0, unit: 0, shift: 0 };
+    pub(crate) const FREE: Self = Self { low: 0, high: 0, tokens: 0, period: 0, unit: 0, grain: Grain::SINGLE };
 
     /// No token ever comes.
-    pub(crate) const STILL: Self = Self { low: 0, high: 0, tokens: 0, period: 0, unit: 1, shift: 0 };
+    pub(crate) const STILL: Self = Self { unit: 1, ..Self::FREE };
 
-    /// The finest scale on which the last position and `burst` on top fit in 64 bits, for the numbers of a valid quota.
+    /// The last instant told apart: 146 years from the clock's origin.
+    pub(crate) const END: Nanos = Nanos(u64::MAX >> SHIFT);
+
+    /// The finest scale on which the position after 146 years and `burst` on top fit in 64 bits, for the numbers of a
+    /// valid quota.
     ///
-    /// `2^f` is the largest power of two for which the scale lasts 146 years; then a unit takes 0.25 to 0.5 ns, or more
-    /// where a large burst needs the bits. Rates above about 4e9 per second get whole tokens (`f = 0`) and 73 years.
+    /// `2^f` is the largest power of two for which they do; then a unit takes 0.25 to 0.5 ns, or more where a large burst
+    /// needs the bits. From two tokens per nanosecond up a unit may have to be more than a token; then it takes at most
+    /// 1 ns.
     pub(crate) const fn finest(tokens: u64, period: u64, burst: u64) -> Self {
-        if !fits(tokens, period, burst, LONG) {
-            return Self::scaled(tokens, period, 1, SHORT);
+        match Self::finest_beside(tokens, period, burst, 0) {
+            Some(timeline) => timeline,
+            None => panic!("a quota lasts for 146 years"),
         }
-        let mut unit = 1;
-        // PROGRESS: at most 63 steps.
-        while unit <= u64::MAX / 2 / burst && unit <= u64::MAX / 2 / tokens {
-            if !fits(tokens * unit * 2, period, burst * unit * 2, LONG) {
-                break;
-            }
-            unit *= 2;
-        }
-        Self::scaled(tokens, period, unit, LONG)
     }
 
     /// As [`finest`](Self::finest), with the upper `spare` bits of each position left free; `None` if no scale lasts
     /// 146 years with what remains.
     pub(crate) const fn finest_beside(tokens: u64, period: u64, burst: u64, spare: u32) -> Option<Self> {
-        if tokens > u64::MAX >> spare || burst > u64::MAX >> spare {
-            return None;
+        let last = u64::MAX >> spare;
+        if fits(tokens as u128, period as u128, burst as u128, last) {
+            let mut unit = 1;
+            // PROGRESS: at most 63 steps.
+            while fits(tokens as u128 * unit * 2, period as u128, burst as u128 * unit * 2, last) {
+                unit *= 2;
+            }
+            return Some(Self::scaled(tokens, period, low(unit), Grain::SINGLE));
         }
-        let (more, larger) = (tokens << spare, burst << spare);
-        if !fits(more, period, larger, LONG) {
-            return None;
+        if fits(tokens as u128 * 2, period as u128, 1, last) {
+            return None; // for want of room for the burst, not for the rate
         }
-        let unit = Self::finest(more, period, larger).unit;
-        Some(Self::scaled(tokens, period, unit, LONG))
+        let mut bits = 1;
+        // PROGRESS: at most 16 steps.
+        while bits <= COARSEST {
+            let (longer, grain) = ((period as u128) << bits, Grain::new(bits, burst));
+            if longer <= u64::MAX as u128 && fits(tokens as u128, longer, grain.cost(burst) as u128, last) {
+                return Some(Self::scaled(tokens, period, 0, grain));
+            }
+            bits += 1;
+        }
+        None
     }
 
-    /// Whole tokens. With one token per period the positions number the periods: a window index.
-    ///
-    /// `tokens` each `period` is a valid quota's rate, or slower.
+    /// Positions that number the tokens, fewer than four each nanosecond.
     pub(crate) const fn whole(tokens: u64, period: u64) -> Self {
-        Self::scaled(tokens, period, 1, if fits(tokens, period, 0, LONG) { LONG } else { SHORT })
+        Self::grains(tokens, period, Grain::SINGLE)
     }
 
-    const fn scaled(tokens: u64, period: u64, unit: u64, shift: u32) -> Self {
-        // ceil(tokens * unit * 2^(128 - shift) / period), by long division. The quotient's whole part is below 2^shift,
-        // since the last position fits in 64 bits; a remainder is below 2^62, so that it can be shifted by 64.
-        let numerator = tokens as u128 * unit as u128;
-        let divisor = period as u128;
+    /// Positions that number the units of a `grain`, fewer than four each nanosecond; `period << grain.bits()` fits in 64
+    /// bits.
+    pub(crate) const fn grains(tokens: u64, period: u64, grain: Grain) -> Self {
+        Self::scaled(tokens, period, grain.is_single() as u64, grain)
+    }
+
+    /// Positions that number the periods: a window index. The `grain` is for what is counted in each.
+    pub(crate) const fn windows(period: u64, grain: Grain) -> Self {
+        Self { grain, ..Self::scaled(1, period, 1, Grain::SINGLE) }
+    }
+
+    const fn scaled(tokens: u64, period: u64, unit: u64, grain: Grain) -> Self {
+        // ceil(tokens * 2^f * 2^126 / period), by long division. The quotient's whole part is below 4, since the last
+        // position fits in 64 bits; the divisor is below 2^64, so that remainders can be shifted by as much.
+        let numerator = tokens as u128 * if unit == 0 { 1 } else { unit as u128 };
+        let divisor = (period as u128) << grain.bits();
         let (whole, rest) = (numerator / divisor, numerator % divisor);
-        let (first, rest) = ((rest << (64 - shift)) / divisor, (rest << (64 - shift)) % divisor);
+        let (first, rest) = ((rest << (64 - SHIFT)) / divisor, (rest << (64 - SHIFT)) % divisor);
         let (second, rest) = ((rest << 64) / divisor, (rest << 64) % divisor);
-        let reciprocal = (whole << (128 - shift)) + (first << 64) + second + (rest != 0) as u128;
-        Self { low: low(reciprocal), high: low(reciprocal >> 64), tokens, period, unit, shift }
+        let reciprocal = (whole << (128 - SHIFT)) + (first << 64) + second + (rest != 0) as u128;
+        Self { low: low(reciprocal), high: low(reciprocal >> 64), tokens, period, unit, grain }
     }
 
     /// `E(now)`: the units that have fallen due since the clock's origin. Exact and monotone; readings after the last
     /// instant count as that.
     #[inline]
     pub(crate) const fn position(&self, now: Nanos) -> u64 {
-        let now = if now.0 <= self.end().0 { now.0 } else { self.after_the_end() };
-        let now = (now << self.shift) as u128;
+        let now = if now.0 <= Self::END.0 { now.0 } else { Self::after_the_end() };
+        let now = (now << SHIFT) as u128;
         // The upper half of a product of 64 by 128 bits, in two widening multiplications that cannot overflow.
         low((now * self.high as u128 + ((now * self.low as u128) >> 64)) >> 64)
     }
 
     /// A branch that is never taken costs an admission less than a minimum taken every time.
     #[cold]
-    const fn after_the_end(&self) -> u64 {
-        self.end().0
+    const fn after_the_end() -> u64 {
+        Self::END.0
     }
 
-    /// The last instant that can be represented: 146 or 73 years from the clock's origin.
+    /// How tokens are counted where a unit is more than one.
     #[inline]
-    pub(crate) const fn end(&self) -> Nanos {
-        Nanos(u64::MAX >> self.shift)
+    pub(crate) const fn grain(&self) -> Grain {
+        self.grain
     }
 
-    /// Units per token; 0 where tokens cost nothing.
-    pub(crate) const fn unit(&self) -> u64 {
-        self.unit
+    /// How many whole tokens a unit has: 0 where it is a part of one, and where tokens cost nothing.
+    pub(crate) const fn whole_tokens_in_a_unit(&self) -> u64 {
+        match self.unit {
+            0 if self.tokens > 0 => self.grain.whole(1),
+            unit => (unit == 1) as u64,
+        }
     }
 
-    /// What `n` tokens cost, in units; `None` if that is beyond any position.
+    /// What `n` tokens cost, in units, rounded up; `None` if that is beyond any position.
     #[inline]
     pub(crate) const fn cost(&self, n: u64) -> Option<u64> {
-        n.checked_mul(self.unit)
+        match n.checked_mul(self.unit) {
+            Some(0) => Some(self.cost_in_grains(n)),
+            cost => cost,
+        }
     }
 
-    /// Whole tokens in `units`; without limit where tokens cost nothing.
+    /// Out of the way of what a call costs at the usual rates.
+    #[cold]
+    const fn cost_in_grains(&self, n: u64) -> u64 {
+        // Nothing costs nothing on any scale, and anything where it is free.
+        if self.tokens == 0 { 0 } else { self.grain.cost(n) }
+    }
+
+    /// Whole tokens in `units`, rounded down; without limit where tokens cost nothing.
     #[inline]
     pub(crate) const fn tokens_in(&self, units: u64) -> u64 {
         match self.unit {
-            0 => u64::MAX,
+            0 => self.tokens_in_grains(units),
             unit => units >> unit.trailing_zeros(),
         }
+    }
+
+    #[cold]
+    const fn tokens_in_grains(&self, units: u64) -> u64 {
+        if self.is_free() { u64::MAX } else { self.grain.tokens_in(units) }
+    }
+
+    /// What `n` tokens that are given back are in units, rounded down; the last position if that is beyond any.
+    #[inline]
+    pub(crate) const fn given_back(&self, n: u64) -> u64 {
+        if self.unit == 0 { self.grain.given_back(n) } else { n.saturating_mul(self.unit) }
     }
 
     /// The exact time from `now` until the scale stands at `position`.
     #[inline]
     pub(crate) const fn hint(&self, position: u64, now: Nanos) -> Hint {
-        Hint { position, tokens: self.tokens, unit: self.unit, period: self.period, start: Nanos::ZERO, now }
+        // The divisor of a scale of grains is below 2^64.
+        let (unit, period) =
+            if self.unit == 0 { (1, self.period << self.grain.bits()) } else { (self.unit, self.period) };
+        Hint { position, tokens: self.tokens, unit, period, start: Nanos::ZERO, lasting: Self::END.0, now }
     }
 
-    /// The instant at which the scale first stands at `position`; the inverse of [`Timeline::position`].
+    /// The instant at which the scale first stands at `position`, the inverse of [`Timeline::position`]; or
+    /// [`Nanos::MAX`] if it never does.
     pub(crate) const fn instant(&self, position: u64) -> Nanos {
         self.hint(position, Nanos::ZERO).due()
     }
@@ -159,11 +217,20 @@ impl Timeline {
     /// What `units` of another scale are on this one, in tokens alike, rounded down and up; `None` if that is beyond any
     /// position, or tokens cost nothing on either.
     pub(crate) const fn units_from(&self, units: u64, other: &Self) -> Option<(u64, u64)> {
-        if self.unit == 0 || other.unit == 0 {
+        if self.is_free() || other.is_free() {
             return None;
         }
-        let product = units as u128 * self.unit as u128;
-        let (down, up) = (product / other.unit as u128, product.div_ceil(other.unit as u128));
+        // In tokens, as a fraction: at least so many, and at most.
+        let (least, most, parts) = match other.unit {
+            0 => (other.grain.tokens_in(units), (units as u128) << other.grain.bits(), 1),
+            unit => (units, units as u128, unit as u128),
+        };
+        let (unit, parts) = match self.unit {
+            0 => (1, parts << self.grain.bits()),
+            unit => (unit as u128, parts),
+        };
+        let Some(most) = most.checked_mul(unit) else { return None };
+        let (down, up) = (least as u128 * unit / parts, most.div_ceil(parts));
         if up > u64::MAX as u128 { None } else { Some((low(down), low(up))) }
     }
 
@@ -172,13 +239,12 @@ impl Timeline {
 
     /// As words, for whoever keeps it in atomics.
     pub(crate) const fn to_words(self) -> [u64; Self::WORDS] {
-        [self.low, self.high, self.tokens, self.period, self.unit, self.shift as u64]
+        [self.low, self.high, self.tokens, self.period, self.unit, self.grain.to_word()]
     }
 
     /// The timeline that is these words.
-    pub(crate) const fn from_words([low, high, tokens, period, unit, shift]: [u64; Self::WORDS]) -> Self {
-        #[allow(clippy::cast_possible_truncation)] // at most 3
-        Self { low, high, tokens, period, unit, shift: shift as u32 }
+    pub(crate) const fn from_words([low, high, tokens, period, unit, grain]: [u64; Self::WORDS]) -> Self {
+        Self { low, high, tokens, period, unit, grain: Grain::from_word(grain) }
     }
 
     /// The rate's numerator: tokens per period.
@@ -194,25 +260,28 @@ impl Timeline {
     /// Whether tokens cost nothing.
     #[inline]
     pub(crate) const fn is_free(&self) -> bool {
-        self.unit == 0
+        self.unit == 0 && self.tokens == 0
     }
 }
 
 /// The most tokens per `period` that leave room for a burst of one on the coarsest scale of [`Timeline::finest`].
 pub(crate) const fn most_tokens(period: u64) -> u64 {
-    let most = ((u64::MAX as u128 - 1) * period as u128) >> (64 - SHORT);
+    let most = ((u64::MAX as u128 - 1) * period as u128) >> (64 - SHIFT - COARSEST);
     if most < u64::MAX as u128 { low(most) } else { u64::MAX }
 }
 
-/// The largest burst beside `tokens` per `period` on the coarsest scale of [`Timeline::finest`].
+/// The largest burst beside `tokens` per `period` on the coarsest scale of [`Timeline::finest`] that there is for them.
 pub(crate) const fn largest_burst(tokens: u64, period: u64) -> u64 {
-    let last = ((tokens as u128) << (64 - SHORT)).div_ceil(period as u128);
-    if last < u64::MAX as u128 { u64::MAX - low(last) } else { 0 }
+    let bits = if fits(tokens as u128 * 2, period as u128, 1, u64::MAX) { 0 } else { COARSEST };
+    let last = ((tokens as u128) << (64 - SHIFT)).div_ceil((period as u128) << bits);
+    let largest = (u64::MAX as u128).saturating_sub(last) << bits;
+    if largest < u64::MAX as u128 { low(largest) } else { u64::MAX }
 }
 
-/// Whether the position at `2^(64 - shift)` ns, and `burst` on top, fit in 64 bits.
-const fn fits(rate: u64, period: u64, burst: u64, shift: u32) -> bool {
-    ((rate as u128) << (64 - shift)) <= (u64::MAX - burst) as u128 * period as u128
+/// Whether the position after 2^62 ns, and `burst` on top, are at most `last`; all in units. A rate is at most 2^65, a
+/// period at most 2^64.
+const fn fits(rate: u128, period: u128, burst: u128, last: u64) -> bool {
+    burst <= last as u128 && rate << (64 - SHIFT) <= (last as u128 - burst) * period
 }
 
 /// The lower 64 bits.
@@ -226,96 +295,14 @@ pub(crate) const fn mul_div_ceil(a: u64, b: u64, divisor: u64) -> u64 {
     low((a as u128 * b as u128).div_ceil(divisor as u128))
 }
 
-/// How long until a refused call would be admitted, exact to the nanosecond, if nobody else is served first.
-///
-/// A refusal only notes what the time depends on; the one division is made when the time is asked for. At one
-/// nanosecond less than [`Hint::retry_after`] the same call is refused again.
-///
-/// # Examples
-///
-/// ```
-/// use std::time::Duration;
-/// use tollgate::{Denied, ManualClock, Quota, TokenBucket};
-///
-/// let bucket = TokenBucket::with_clock(Quota::per_second(3).with_burst(1), ManualClock::new());
-/// assert!(bucket.try_acquire().is_ok());
-/// let Err(Denied::TryAfter(hint)) = bucket.try_acquire() else { panic!("the bucket is empty") };
-/// assert_eq!(hint.retry_after(), Duration::from_nanos(333_333_334)); // a third of a second, rounded up
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hint {
-    /// Due once `floor((t - start) * tokens * unit / period) >= position`.
-    pub(crate) position: u64,
-    pub(crate) tokens: u64,
-    pub(crate) unit: u64,
-    pub(crate) period: u64,
-    /// Where `t` is counted from.
-    pub(crate) start: Nanos,
-    /// When the call was refused.
-    pub(crate) now: Nanos,
-}
-
-impl Hint {
-    /// A call refused at `now` that would be admitted at `due`, both on the limiter's clock: for a
-    /// [`RateLimit`](crate::RateLimit) of your own.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use tollgate::{Denied, Hint, Nanos};
-    ///
-    /// let denied = Denied::TryAfter(Hint::at(Nanos::from_secs(9), Nanos::from_secs(7)));
-    /// assert_eq!(denied.retry_after(), Some(Duration::from_secs(2)));
-    /// ```
-    #[inline]
-    pub const fn at(due: Nanos, now: Nanos) -> Self {
-        Self { position: due.0, tokens: 1, unit: 1, period: 1, start: Nanos::ZERO, now }
-    }
-
-    /// A call refused now that would be admitted after `wait`, where there is no clock to name instants by:
-    /// [`due`](Self::due) counts from the refused call. A wait of more than 584 years reads as that.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use tollgate::{Denied, Hint};
-    ///
-    /// let denied = Denied::TryAfter(Hint::after(Duration::from_millis(250)));
-    /// assert_eq!(denied.retry_after(), Some(Duration::from_millis(250)));
-    /// ```
-    pub const fn after(wait: Duration) -> Self {
-        Self::at(Nanos::from_duration(wait), Nanos::ZERO)
-    }
-
-    /// The first instant, on the limiter's clock, at which the refused call would be admitted.
-    ///
-    /// With `x` for the position to reach and `r = tokens * unit / period` it is `ceil(x / r)`: the inverse of the
-    /// scale. Instants beyond [`Nanos::MAX`] read as that.
-    pub const fn due(&self) -> Nanos {
-        let rate = self.tokens as u128 * self.unit as u128;
-        if rate == 0 {
-            return self.now; // tokens that cost nothing are always due
-        }
-        let since_start = (self.position as u128 * self.period as u128).div_ceil(rate);
-        let due = since_start + self.start.0 as u128;
-        if due > u64::MAX as u128 { Nanos::MAX } else { Nanos(low(due)) }
-    }
-
-    /// How long after the refused call's reading of the clock the call would be admitted.
-    pub const fn retry_after(&self) -> Duration {
-        self.due().saturating_since(self.now)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// `floor(now * tokens * 2^bits / period)` by schoolbook long division, a bit at a time.
-    fn by_long_division(now: u64, tokens: u64, bits: u32, period: u64) -> u128 {
+    /// `floor(now * tokens * 2^bits / period)` by schoolbook long division, a bit at a time; for negative bits the last
+    /// ones are cut off.
+    fn by_long_division(now: u64, tokens: u64, bits: i32, period: u64) -> u128 {
         let product = u128::from(now) * u128::from(tokens);
         let (mut quotient, mut rest) = (product / u128::from(period), product % u128::from(period));
         for _ in 0..bits {
@@ -323,41 +310,80 @@ mod tests {
             quotient = quotient * 2 + u128::from(rest >= u128::from(period));
             rest %= u128::from(period);
         }
-        quotient
+        quotient >> (-bits).max(0)
+    }
+
+    /// The `f` of the module's formula.
+    fn bits(timeline: &Timeline) -> i32 {
+        match timeline.unit {
+            0 => -i32::try_from(timeline.grain.bits()).unwrap(),
+            unit => i32::try_from(unit.trailing_zeros()).unwrap(),
+        }
     }
 
     /// Rates and bursts over the whole range that a quota admits.
     fn rates() -> impl Strategy<Value = (u64, u64, u64)> {
         (0..64u32, 0..=62u32, 0..64u32, any::<(u64, u64, u64)>())
             .prop_map(|(a, b, c, (x, y, z))| ((x >> a).max(1), (y >> (63 - b)).clamp(1, LONGEST), (z >> c).max(1)))
-            .prop_filter("a scale that lasts", |&(tokens, period, burst)| fits(tokens, period, burst, SHORT))
+            .prop_filter("a scale that lasts", |&(tokens, period, burst)| {
+                tokens <= most_tokens(period) && burst <= largest_burst(tokens, period)
+            })
+    }
+
+    /// Rates that take more than a token to a unit, with bursts of every size.
+    fn coarse_rates() -> impl Strategy<Value = (u64, u64, u64)> {
+        (0..46u32, 2..1u64 << 18, 0..64u32, any::<(u64, u64, u64)>())
+            .prop_map(|(a, rate, c, (x, y, z))| {
+                let period = ((x >> 18) >> a).max(1);
+                (rate.saturating_mul(period).saturating_add(y % period), period, (z >> c).max(1))
+            })
+            .prop_filter("a scale that lasts", |&(tokens, period, burst)| {
+                tokens <= most_tokens(period) && burst <= largest_burst(tokens, period)
+            })
+    }
+
+    fn any_rates() -> impl Strategy<Value = (u64, u64, u64)> {
+        prop_oneof![rates(), coarse_rates()]
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
 
         #[test]
-        fn positions_are_exact_floors((tokens, period, burst) in rates(), now: u64, shift in 0..64u32) {
+        fn positions_are_exact_floors((tokens, period, burst) in any_rates(), now: u64, shift in 0..64u32) {
             let timeline = Timeline::finest(tokens, period, burst);
-            let end = timeline.end().0;
-            prop_assert!(end >= (1 << 61) - 1);
-            let bits = timeline.unit.trailing_zeros();
+            let (end, bits) = (Timeline::END.0, bits(&timeline));
             for now in [now >> shift, end, end - 1, u64::MAX] {
                 let exact = by_long_division(now.min(end), tokens, bits, period);
                 prop_assert_eq!(u128::from(timeline.position(Nanos(now))), exact);
-                prop_assert!(exact + (u128::from(burst) << bits) <= u128::from(u64::MAX));
+                let burst = if bits < 0 { u128::from(burst).div_ceil(1 << -bits) } else { u128::from(burst) << bits };
+                prop_assert!(exact + burst <= u128::from(u64::MAX));
             }
         }
 
         #[test]
-        fn the_inverse_is_the_first_instant((tokens, period, burst) in rates(), x: u64, shift in 0..64u32) {
+        fn the_inverse_is_the_first_instant((tokens, period, burst) in any_rates(), x: u64, shift in 0..64u32) {
             let timeline = Timeline::finest(tokens, period, burst);
-            let x = (x >> shift).clamp(1, timeline.position(Nanos::MAX).max(1));
+            let last = timeline.position(Nanos::MAX);
+            let x = (x >> shift).clamp(1, last.max(1));
             let due = timeline.instant(x);
-            if due <= timeline.end() {
-                prop_assert!(timeline.position(due) >= x);
+            if x <= last {
+                prop_assert!(due <= Timeline::END && timeline.position(due) >= x);
                 prop_assert!(timeline.position(Nanos(due.0 - 1)) < x);
+            } else {
+                prop_assert_eq!(due, Nanos::MAX);
             }
+            prop_assert_eq!(timeline.instant(last + 1), Nanos::MAX, "it never comes");
+        }
+
+        /// Where a unit is more than a token, it takes between a quarter and a whole nanosecond; otherwise less than half
+        /// a nanosecond, unless a burst needs the bits.
+        #[test]
+        fn a_unit_of_many_tokens_takes_a_nanosecond_at_most((tokens, period, burst) in coarse_rates()) {
+            let timeline = Timeline::finest(tokens, period, burst);
+            let per_nano = timeline.position(Nanos(1 << 61)) >> 61;
+            prop_assert!(per_nano >= u64::from(timeline.unit <= 1) && per_nano < 4);
+            prop_assert!(timeline.unit <= 2);
         }
     }
 
@@ -366,11 +392,22 @@ mod tests {
 
         /// One more does not fit.
         #[test]
-        fn the_limits_that_errors_name_are_the_last_that_fit((tokens, period, _) in rates()) {
+        fn the_limits_that_errors_name_are_the_last_that_fit((tokens, period, _) in any_rates()) {
+            let lasts = |tokens, burst| Timeline::finest_beside(tokens, period, burst, 0).is_some();
             let most = most_tokens(period);
-            prop_assert!(fits(most, period, 1, SHORT) && (most == u64::MAX || !fits(most + 1, period, 1, SHORT)));
+            prop_assert!(lasts(most, 1) && (most == u64::MAX || !lasts(most + 1, 1)));
             let largest = largest_burst(tokens, period);
-            prop_assert!(fits(tokens, period, largest, SHORT) && !fits(tokens, period, largest + 1, SHORT));
+            prop_assert!(lasts(tokens, largest) && (largest == u64::MAX || !lasts(tokens, largest + 1)));
+        }
+
+        /// What is left of positions where other things share the word is as exact.
+        #[test]
+        fn a_scale_beside_other_bits_leaves_them_free((tokens, period, burst) in any_rates(), spare in 0..8_u32) {
+            if let Some(timeline) = Timeline::finest_beside(tokens, period, burst, spare) {
+                let last = timeline.position(Nanos::MAX);
+                prop_assert_eq!(u128::from(last), by_long_division(Timeline::END.0, tokens, bits(&timeline), period));
+                prop_assert!(u128::from(last) + u128::from(timeline.cost(burst).unwrap()) <= u128::from(u64::MAX >> spare));
+            }
         }
     }
 

@@ -50,6 +50,10 @@ impl Exact {
     fn take(&mut self, n: u64) {
         self.parts -= i128::from(n) * Self::period(self.quota);
     }
+
+    fn give_back(&mut self, n: u64) {
+        self.parts = (self.parts + i128::from(n) * Self::period(self.quota)).min(Self::full(self.quota));
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -58,6 +62,8 @@ enum Step {
     Acquire(u64, u64),
     Many(Vec<u64>),
     Forget(u64),
+    Refund(u64, u64),
+    Forgive(u64),
     Status(u64),
 }
 
@@ -67,6 +73,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         (0..12u64, 1..6u64).prop_map(|(key, n)| Step::Acquire(key, n)),
         prop::collection::vec(0..12u64, 0..40).prop_map(Step::Many),
         (0..12u64).prop_map(Step::Forget),
+        (0..12u64, 1..6u64).prop_map(|(key, n)| Step::Refund(key, n)),
+        (0..12u64).prop_map(Step::Forgive),
         (0..12u64).prop_map(Step::Status),
     ];
     prop::collection::vec(step, 1..150)
@@ -136,6 +144,18 @@ proptest! {
                     let forgotten = limiter.forget(&key);
                     prop_assert!(!forgotten || model.allowed(quota.burst()).0, "forgotten in debt: {model:?}");
                 }
+                Step::Refund(key, n) => {
+                    let model = models.entry(key).or_insert(Exact::new(quota));
+                    model.advance(now);
+                    limiter.refund(&key, n);
+                    model.give_back(n);
+                }
+                Step::Forgive(key) => {
+                    let model = models.entry(key).or_insert(Exact::new(quota));
+                    model.advance(now);
+                    prop_assert!(limiter.forgive(&key));
+                    model.give_back(quota.burst());
+                }
                 Step::Status(key) => {
                     let model = models.entry(key).or_insert(Exact::new(quota));
                     model.advance(now);
@@ -168,6 +188,58 @@ proptest! {
         }
         for (key, mut calls) in admitted {
             // Every window keeps the bound if a bucket that is filled and drained in the order of the readings does.
+            calls.sort_unstable();
+            let mut model = Exact::new(quota);
+            for &(now, n) in &calls {
+                model.advance(now);
+                prop_assert!(model.allowed(n).0, "key {key} admitted too much at {now:?}: {calls:?}");
+                model.take(n);
+            }
+        }
+    }
+
+    /// The same crowd, in which keys are forgiven now and then, and given tokens back: between two times that a key is
+    /// forgiven it keeps its bound, for what it was admitted less what it gave back of that.
+    #[test]
+    fn no_key_is_over_admitted_in_a_crowd_that_is_given_tokens_back(
+        (tokens, period, burst) in (1..5u64, 5..1_000u64, 5..20u64),
+        periods_apart in 0..40u64,
+        calls in prop::collection::vec((0..25u64, 1..6u64, any::<bool>(), 0..2_000u64, 0..10u8), 1..600),
+    ) {
+        let quota = Quota::try_new(tokens, Duration::from_nanos(period), burst).expect("modest numbers");
+        let skew = periods_apart * period;
+        let limiter = Limiter::with_hasher_and_clock(quota, 1, BuildHasherDefault::default(), ManualClock::new());
+        let mut lives: HashMap<u64, Vec<Vec<(Nanos, u64)>>> = HashMap::new();
+        let mut time = Nanos(skew);
+        for (key, n, behind, by, what) in calls {
+            // A slot whose word was lowered is kept for seconds: long pauses, so that it does change hands.
+            let pause = if what == 9 { 4_000_000_000 } else { by * period / 1_000 };
+            time = time.saturating_add(Duration::from_nanos(pause));
+            let now = if behind { Nanos(time.0 - skew) } else { time };
+            let lives = lives.entry(key).or_insert_with(|| vec![Vec::new()]);
+            let life = lives.last_mut().expect("one at least");
+            match what {
+                0 => {
+                    limiter.forgive_at(&key, now);
+                    lives.push(Vec::new());
+                }
+                1 | 2 => {
+                    let mut back = n.min(life.iter().map(|&(_, n)| n).sum());
+                    limiter.refund(&key, back);
+                    while back > 0 && let Some((_, last)) = life.last_mut() {
+                        let part = back.min(*last);
+                        (*last, back) = (*last - part, back - part);
+                        if *last == 0 {
+                            life.pop();
+                        }
+                    }
+                }
+                _ if limiter.try_acquire_n_at(&key, n, now).is_ok() => life.push((now, n)),
+                _ => {}
+            }
+        }
+        for (key, life) in lives.into_iter().flat_map(|(key, lives)| lives.into_iter().map(move |life| (key, life))) {
+            let mut calls = life;
             calls.sort_unstable();
             let mut model = Exact::new(quota);
             for &(now, n) in &calls {

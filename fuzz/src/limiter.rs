@@ -98,7 +98,7 @@ fn fitted(kind: Kind, quota: Quota) -> Pair {
     let largest = match Pair::new(kind, quota) {
         Ok(pair) => return pair,
         Err(BuildError::LimitTooLarge { largest: 0 }) => {
-            return fitted(kind, Quota::per(1, quota.period()).with_burst(quota.burst()));
+            return fitted(kind, Quota::per(1, quota.period()).with_burst(quota.burst().min(1 << 60)));
         }
         Err(BuildError::LimitTooLarge { largest }) => largest,
         Err(other) => panic!("a quota that is one, but: {other}"),

@@ -4,7 +4,7 @@ use crate::input::{Number, Wish, read};
 use arbitrary::Arbitrary;
 use core::time::Duration;
 use tollgate::{ManualClock, Nanos, Quota, QuotaError, TokenBucket};
-use tollgate_testing::subject::units_per_token;
+use tollgate_testing::subject::{Kind, units_per_token};
 
 #[derive(Arbitrary, Debug)]
 struct Input {
@@ -15,8 +15,8 @@ struct Input {
     initial: Number,
 }
 
-/// 50 years, which every quota lasts.
-const HORIZON: u64 = 18_263 * 86_400 * 1_000_000_000;
+/// 120 years, which every limiter lasts.
+const HORIZON: u64 = 43_830 * 86_400 * 1_000_000_000;
 
 /// Quotas of every size, and the instants at which their tokens fall due.
 ///
@@ -57,29 +57,65 @@ fn errors_name_the_limit(wish: Wish) {
     }
 }
 
-/// `floor(now * tokens * units / period)`, by schoolbook long division, a bit at a time.
-fn due(quota: Quota, units: u64, now: u64) -> u128 {
-    let (period, product) = (quota.period().as_nanos(), u128::from(quota.tokens()) * u128::from(now));
-    let (mut quotient, mut rest) = (product / period, product % period);
-    for _ in 0..units.trailing_zeros() {
-        rest *= 2;
-        quotient = quotient * 2 + u128::from(rest >= period);
-        rest %= period;
+/// A bucket's scale, from its definition: so many units to a token, or so many tokens to a unit.
+struct Scale {
+    quota: Quota,
+    units_per_token: u64,
+    tokens_per_unit: u64,
+}
+
+impl Scale {
+    fn of(quota: Quota) -> Self {
+        let tokens_per_unit = Kind::TokenBucket.tokens_per_unit(quota).expect("every quota fits the token bucket");
+        Self { quota, units_per_token: units_per_token(quota), tokens_per_unit }
     }
-    quotient
+
+    /// The units due at `now`: `floor(now * tokens * units / period)`, by schoolbook long division, a bit at a time.
+    fn due(&self, now: u64) -> u128 {
+        let (period, product) = (self.quota.period().as_nanos(), u128::from(self.quota.tokens()) * u128::from(now));
+        let (mut quotient, mut rest) = (product / period, product % period);
+        for _ in 0..self.units_per_token.trailing_zeros() {
+            rest *= 2;
+            quotient = quotient * 2 + u128::from(rest >= period);
+            rest %= period;
+        }
+        quotient / u128::from(self.tokens_per_unit)
+    }
+
+    /// What of the last unit of a full bucket there is not, in tokens.
+    fn missing(&self) -> u128 {
+        let (burst, unit) = (u128::from(self.quota.burst()), u128::from(self.tokens_per_unit));
+        burst.div_ceil(unit) * unit - burst
+    }
+
+    /// Units in `tokens`, rounded up, with what each call pays for besides.
+    fn cost(&self, tokens: u64) -> u128 {
+        if tokens == 0 {
+            return 0;
+        }
+        let paid = u128::from(tokens) + self.missing();
+        paid.div_ceil(self.tokens_per_unit.into()) * u128::from(self.units_per_token)
+    }
+
+    /// Whole tokens that `units` pay for; the burst at most.
+    fn tokens(&self, units: u128) -> u64 {
+        let all = self.cost(self.quota.burst());
+        let tokens = units.min(all) * u128::from(self.tokens_per_unit) / u128::from(self.units_per_token);
+        u64::try_from(tokens.saturating_sub(self.missing())).expect("at most the burst")
+    }
 }
 
 fn tokens_fall_due_exactly(input: &Input, quota: Quota) {
-    let units = units_per_token(quota);
+    let scale = Scale::of(quota);
     let start = input.start.up_to(HORIZON);
     let later = start + input.later.up_to(HORIZON - start);
+    let gained = scale.due(later) - scale.due(start);
     let clock = ManualClock::starting_at(Nanos(start));
 
     let bucket = TokenBucket::with_clock(quota, clock.clone());
     assert_eq!(bucket.try_acquire_up_to(u64::MAX), quota.burst());
-    let left = |at: u64| u64::try_from((due(quota, units, at) - due(quota, units, start)) / u128::from(units)).ok();
     clock.set(Nanos(later));
-    let available = left(later).map_or(quota.burst(), |tokens| tokens.min(quota.burst()));
+    let available = scale.tokens(gained);
     assert_eq!(bucket.available(), available, "{quota:?}, drained at {start}, looked at at {later}");
 
     let cost = 1 + input.cost.up_to(quota.burst() - 1);
@@ -87,10 +123,12 @@ fn tokens_fall_due_exactly(input: &Input, quota: Quota) {
         Ok(()) => assert!(cost <= available),
         Err(denied) => {
             assert!(cost > available);
-            let wait = denied.retry_after().expect("within the burst");
-            let at = Nanos(later).saturating_add(wait);
-            assert!(at.0 > later);
-            if at.0 <= HORIZON {
+            // Units that are due after the last instant told apart never are.
+            let in_time = scale.due(start) + scale.cost(cost) <= scale.due((1 << 62) - 1);
+            assert_eq!(denied.retry_after().is_some(), in_time, "{cost} of {quota:?}");
+            if let Some(wait) = denied.retry_after() {
+                let at = Nanos(later).saturating_add(wait);
+                assert!(at.0 > later);
                 assert!(bucket.try_acquire_n_at(cost, Nanos(at.0 - 1)).is_err(), "{cost} of {quota:?} before {at:?}");
                 assert!(bucket.try_acquire_n_at(cost, at).is_ok(), "{cost} of {quota:?} at {at:?}");
             }
@@ -105,8 +143,9 @@ fn tokens_fall_due_exactly(input: &Input, quota: Quota) {
     let initial = input.initial.up_to(quota.burst());
     let clock = ManualClock::starting_at(Nanos(start));
     let bucket = TokenBucket::with_clock(quota, clock.clone()).with_initial(initial);
-    assert_eq!(bucket.available(), initial);
+    let held = scale.cost(quota.burst()) - scale.cost(quota.burst() - initial);
+    assert_eq!(bucket.available(), scale.tokens(held));
+    assert!(bucket.available() <= initial && (scale.tokens_per_unit > 1 || bucket.available() == initial));
     clock.set(Nanos(later));
-    let gained = left(later).unwrap_or(u64::MAX);
-    assert_eq!(bucket.available(), initial.saturating_add(gained).min(quota.burst()));
+    assert_eq!(bucket.available(), scale.tokens(held + gained));
 }

@@ -1,12 +1,10 @@
 //! [`Fields`]: a position in time beside one or two counts, in one word.
 
 use crate::build_error::BuildError;
+use crate::decision::Denied;
 use crate::nanos::Nanos;
 use crate::quota::Quota;
-use crate::timeline::Timeline;
-
-/// How long a packed position must last: 30 years.
-const LASTING: Nanos = Nanos::from_secs(10_958 * 86_400);
+use crate::timeline::{Grain, LASTING, Timeline};
 
 /// A word of bit fields: a position on a timeline of whole steps, above `COUNTS` counts of up to `limit`.
 ///
@@ -14,32 +12,81 @@ const LASTING: Nanos = Nanos::from_secs(10_958 * 86_400);
 /// LAYOUT   | position: the other bits | count .. count: as many bits as the limit needs, each |
 /// ```
 ///
-/// The counts' width follows the limit. The position gets the rest, which must last for 30 years; it stops at the largest
-/// value that fits and never wraps.
+/// The counts' width follows the limit. The position gets the rest, which must last for 120 years from the clock's origin;
+/// time stands still there, and never wraps. What is counted is tokens; or, where the bits are too few and several tokens
+/// fall due in a nanosecond, so that single ones do not matter, the units of a [`Grain`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fields<const COUNTS: u32> {
     pub(super) timeline: Timeline,
+    /// The most that a count can hold, in units; 0 where nothing is counted.
     limit: u64,
 }
 
 impl<const COUNTS: u32> Fields<COUNTS> {
-    /// For `quota`: positions that advance by `steps` each period, above counts of up to `limit`.
+    /// Positions number the periods of `quota`, above counts of up to its tokens.
     ///
-    /// Where calls cost nothing the word stays 0.
-    pub(super) const fn try_new(quota: Quota, steps: u64, limit: u64) -> Result<Self, BuildError> {
+    /// Where calls cost nothing the word stays 0. Units have at most `2^coarsest` tokens, and more than one only from two
+    /// tokens each nanosecond up.
+    pub(super) const fn windows(quota: Quota, coarsest: u32) -> Result<Self, BuildError> {
+        if let Some(fields) = Self::without_state(quota) {
+            return Ok(fields);
+        }
+        let mut bits = 0;
+        // PROGRESS: at most 32 steps.
+        loop {
+            let grain = Grain::new(bits, quota.tokens());
+            match Self::fitting(Timeline::windows(quota.period_nanos(), grain), quota.tokens()) {
+                Err(_) if bits < coarsest && quota.tokens() / quota.period_nanos() >= 2 => bits += 1,
+                result => return result,
+            }
+        }
+    }
+
+    /// Positions number the tokens of `quota` that have fallen due, above counts of up to its burst.
+    ///
+    /// Where calls cost nothing the word stays 0. Units have at most `2^coarsest` tokens, and more than one only from four
+    /// tokens each nanosecond up, which no scale can count one by one.
+    pub(super) const fn refills(quota: Quota, coarsest: u32) -> Result<Self, BuildError> {
+        if let Some(fields) = Self::without_state(quota) {
+            return Ok(fields);
+        }
+        let mut bits = 0;
+        // PROGRESS: at most 32 steps.
+        loop {
+            // Fewer than four units each nanosecond.
+            let fits_a_timeline = quota.tokens() >> bits < quota.period_nanos().saturating_mul(4);
+            let (grain, longer) = (Grain::new(bits, quota.burst()), (quota.period_nanos() as u128) << (bits + 1));
+            let more = bits < coarsest && quota.tokens() / quota.period_nanos() >= 4 && longer <= u64::MAX as u128;
+            if fits_a_timeline || !more {
+                let timeline = Timeline::grains(quota.tokens(), quota.period_nanos(), grain);
+                match Self::fitting(timeline, quota.burst()) {
+                    Err(_) if more => {}
+                    result => return result,
+                }
+            }
+            bits += 1;
+        }
+    }
+
+    const fn without_state(quota: Quota) -> Option<Self> {
         if quota.is_unlimited() {
-            return Ok(Self { timeline: Timeline::FREE, limit: 0 });
+            return Some(Self { timeline: Timeline::FREE, limit: 0 });
         }
         if quota.is_deny_all() {
-            return Ok(Self { timeline: Timeline::STILL, limit: 0 });
+            return Some(Self { timeline: Timeline::STILL, limit: 0 });
         }
-        let timeline = Timeline::whole(steps, quota.period_nanos());
+        None
+    }
+
+    /// The fields for counts of up to `limit` tokens, if they leave `timeline` enough bits.
+    const fn fitting(timeline: Timeline, limit: u64) -> Result<Self, BuildError> {
         let position_bits = bits(timeline.position(LASTING) | 1);
         let count_bits = (u64::BITS - position_bits) / COUNTS;
-        if bits(limit) <= count_bits {
-            Ok(Self { timeline, limit })
+        let units = timeline.grain().cost(limit);
+        if bits(units) <= count_bits {
+            Ok(Self { timeline, limit: units })
         } else {
-            Err(BuildError::LimitTooLarge { largest: (1 << count_bits) - 1 })
+            Err(BuildError::LimitTooLarge { largest: timeline.grain().whole((1 << count_bits) - 1) })
         }
     }
 
@@ -48,20 +95,60 @@ impl<const COUNTS: u32> Fields<COUNTS> {
         if self.timeline.is_free() {
             return Quota::UNLIMITED;
         }
-        Quota::from_valid(tokens, self.timeline.period(), self.limit)
+        Quota::from_valid(tokens, self.timeline.period(), self.max_cost())
     }
 
-    /// The most that a count can hold; also the most that one call can cost.
+    /// The most that a count can hold, in units.
     #[inline]
     pub(super) const fn limit(&self) -> u64 {
-        if self.timeline.is_free() { u64::MAX } else { self.limit }
+        self.limit
     }
 
-    /// The position at `now`, or the last one that fits.
+    /// The most tokens that a count can hold; also the most that one call can cost.
+    #[inline]
+    pub(super) const fn max_cost(&self) -> u64 {
+        self.tokens_in(self.limit)
+    }
+
+    /// What `n` tokens cost, in units: 0 for nothing, and where calls cost nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Denied::ExceedsBurst`] if no count can hold so much.
+    #[inline]
+    pub(super) const fn price(&self, n: u64) -> Result<u64, Denied> {
+        if n.wrapping_sub(1) < self.limit && self.timeline.grain().is_single() { Ok(n) } else { self.unusual_price(n) }
+    }
+
+    #[cold]
+    const fn unusual_price(&self, n: u64) -> Result<u64, Denied> {
+        let cost = self.timeline.grain().cost(n);
+        if self.timeline.is_free() {
+            Ok(0)
+        } else if cost <= self.limit {
+            Ok(cost)
+        } else {
+            Err(Denied::ExceedsBurst { cost: n, max_cost: self.max_cost() })
+        }
+    }
+
+    /// Whole tokens that `units` of a count pay for.
+    #[inline]
+    pub(super) const fn tokens_in(&self, units: u64) -> u64 {
+        let grain = self.timeline.grain();
+        if self.timeline.is_free() {
+            u64::MAX
+        } else if grain.is_single() {
+            units
+        } else {
+            grain.tokens_in(units)
+        }
+    }
+
+    /// The position at `now`.
     #[inline]
     pub(super) const fn position(&self, now: Nanos) -> u64 {
-        let (position, last) = (self.timeline.position(now), u64::MAX >> (bits(self.limit) * COUNTS));
-        if position < last { position } else { last }
+        self.timeline.position(told_apart(now))
     }
 
     /// What stands above the lowest count, and that count.
@@ -77,6 +164,12 @@ impl<const COUNTS: u32> Fields<COUNTS> {
     }
 }
 
+/// `now`, or the last instant told apart.
+#[inline]
+pub(super) const fn told_apart(now: Nanos) -> Nanos {
+    if now.0 < LASTING.0 { now } else { LASTING }
+}
+
 /// How many bits it takes to write `value`.
 #[inline]
 const fn bits(value: u64) -> u32 {
@@ -90,7 +183,7 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     fn try_new<const COUNTS: u32>(period: u64, limit: u64) -> Result<Fields<COUNTS>, BuildError> {
-        Fields::try_new(Quota::from_valid(1, period, 1), 1, limit)
+        Fields::windows(Quota::from_valid(limit, period, 1), 0)
     }
 
     fn the_largest_limit_is_named_and_fits<const COUNTS: u32>() {
@@ -107,25 +200,39 @@ mod tests {
     fn the_largest_limit_is_named() {
         the_largest_limit_is_named_and_fits::<1>();
         the_largest_limit_is_named_and_fits::<2>();
-        assert!(try_new::<2>(60 * SECOND, 1_000_000).is_ok());
+        assert!(try_new::<2>(60 * SECOND, 524_287).is_ok() && try_new::<2>(60 * SECOND, 524_288).is_err());
+        assert!(try_new::<2>(SECOND, 65_535).is_ok() && try_new::<2>(SECOND, 65_536).is_err());
     }
 
     #[test]
     fn the_position_stops_before_it_would_wrap() {
-        let fields = try_new::<1>(SECOND, u64::MAX >> 30).unwrap();
-        assert_eq!(fields.position(LASTING), LASTING.0 / SECOND);
-        assert_eq!(fields.position(Nanos::MAX), u64::MAX >> 34);
-        // As many positions as nanoseconds leave two bits for each of two counts.
-        let fields = try_new::<2>(1, 3).unwrap();
-        assert_eq!(fields.position(Nanos::MAX), u64::MAX >> 4);
+        let fields = try_new::<1>(SECOND, u64::MAX >> 32).unwrap();
+        for now in [LASTING, Nanos(LASTING.0 + 1), Nanos::MAX] {
+            assert_eq!(fields.position(now), LASTING.0 / SECOND);
+        }
+        // As many positions as nanoseconds leave a bit for each of two counts.
+        let fields = try_new::<2>(1, 1).unwrap();
+        assert_eq!(fields.position(Nanos::MAX), LASTING.0);
+    }
+
+    #[test]
+    fn units_are_tokens_up_to_two_each_nanosecond_and_as_few_as_fit_above() {
+        let fields = |tokens| Fields::<1>::windows(Quota::per(tokens, core::time::Duration::from_secs(1)), 31).unwrap();
+        for tokens in [1_999_999_999, 4_294_967_295] {
+            assert!(fields(tokens).timeline.grain().is_single());
+        }
+        for (tokens, bits) in [(4_294_967_296, 1), (12_500_000_000, 2), (10_000_000_000_000, 12)] {
+            let fields = fields(tokens);
+            assert_eq!((fields.timeline.grain().bits(), fields.max_cost()), (bits, tokens));
+        }
     }
 
     #[test]
     fn a_position_has_a_bit_even_if_it_hardly_ever_moves() {
-        let twenty_years = 20 * 365 * 86_400 * SECOND;
+        let longest = 130 * 365 * 86_400 * SECOND;
         let largest = (1 << 31) - 1;
-        assert!(try_new::<2>(twenty_years, largest).is_ok());
-        let error = try_new::<2>(twenty_years, largest + 1).unwrap_err();
+        assert!(try_new::<2>(longest, largest).is_ok());
+        let error = try_new::<2>(longest, largest + 1).unwrap_err();
         assert_eq!(error, BuildError::LimitTooLarge { largest });
     }
 

@@ -22,7 +22,16 @@ use core::time::Duration;
 /// `E`: a stale or backward clock can refuse a call, never mint a token.
 ///
 /// Bound: for any two readings `s <= t`, at most `burst + rate * (t - s)` tokens are admitted with readings in
-/// `[s, t]`, plus at most one unit (under half a nanosecond's worth), since an idle bucket is clamped on a whole unit.
+/// `[s, t]`, plus at most one unit, since an idle bucket is clamped on a whole unit. A unit is a part of a token, under
+/// half a nanosecond's worth, at rates below two tokens per nanosecond. From there up it is a whole token or more.
+///
+/// # Units of many tokens
+///
+/// A 64-bit word cannot count single tokens for a century where more than four fall due in a nanosecond (4e9 per second).
+/// There a unit is `2^k` tokens, as few as last: 4 at 12.5e9 per second, 16 at 50e9, 1024 at 2.2e12, 4096 at 1e13; it takes
+/// between a quarter and a whole nanosecond. Costs are rounded up to whole units, and what is there or is given back is
+/// rounded down, always against the caller: a call for fewer tokens than a unit has costs a unit, and where the burst is
+/// no multiple of a unit, each call also pays for the part of a unit that it lacks. A call for the whole burst gets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gcra {
     timeline: Timeline,
@@ -68,7 +77,14 @@ impl Gcra {
             return Self { timeline: Timeline::STILL, burst: 0 };
         }
         let timeline = Timeline::finest(quota.tokens(), quota.period_nanos(), quota.burst());
-        Self { timeline, burst: quota.burst() * timeline.unit() }
+        Self::on(timeline, quota.burst())
+    }
+
+    const fn on(timeline: Timeline, burst: u64) -> Self {
+        match timeline.cost(burst) {
+            Some(burst) => Self { timeline, burst },
+            None => unreachable!(), // it has room for the burst
+        }
     }
 
     /// The algorithm for `quota` where `spare` bits of the word are another's; `None` if what is left does not last.
@@ -77,7 +93,7 @@ impl Gcra {
             return Some(Self::new(quota));
         }
         match Timeline::finest_beside(quota.tokens(), quota.period_nanos(), quota.burst(), spare) {
-            Some(timeline) => Some(Self { timeline, burst: quota.burst() * timeline.unit() }),
+            Some(timeline) => Some(Self::on(timeline, quota.burst())),
             None => None,
         }
     }
@@ -85,19 +101,24 @@ impl Gcra {
     /// Has always been full.
     pub(crate) const FRESH: u64 = 0;
 
+    /// How many whole tokens a unit has: 0 where it is a part of one.
+    pub(crate) const fn whole_tokens_in_a_unit(&self) -> u64 {
+        self.timeline.whole_tokens_in_a_unit()
+    }
+
     /// How many words the constants are.
     pub(crate) const WORDS: usize = Timeline::WORDS + 1;
 
     /// The constants as words.
     pub(crate) const fn to_words(self) -> [u64; Self::WORDS] {
-        let [low, high, tokens, period, unit, shift] = self.timeline.to_words();
-        [low, high, tokens, period, unit, shift, self.burst]
+        let [low, high, tokens, period, unit, grain] = self.timeline.to_words();
+        [low, high, tokens, period, unit, grain, self.burst]
     }
 
     /// The constants that are these words.
     pub(crate) const fn from_words(words: [u64; Self::WORDS]) -> Self {
-        let [low, high, tokens, period, unit, shift, burst] = words;
-        Self { timeline: Timeline::from_words([low, high, tokens, period, unit, shift]), burst }
+        let [low, high, tokens, period, unit, grain, burst] = words;
+        Self { timeline: Timeline::from_words([low, high, tokens, period, unit, grain]), burst }
     }
 
     /// The burst, in units.
@@ -233,8 +254,7 @@ impl Algorithm for Gcra {
     #[inline]
     fn refund(&self, word: u64, n: u64, now: Nanos) -> u64 {
         let due = self.timeline.position(now);
-        let cost = self.timeline.cost(n).unwrap_or(u64::MAX);
-        if word <= due { word } else { word.saturating_sub(cost).max(due) }
+        if word <= due { word } else { word.saturating_sub(self.timeline.given_back(n)).max(due) }
     }
 
     #[inline]

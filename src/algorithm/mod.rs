@@ -39,8 +39,11 @@ pub trait Algorithm: sealed::Sealed {
     /// [`Denied::TryAfter`] if there are fewer than `n` tokens, [`Denied::ExceedsBurst`] if there never will be `n`.
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied>;
 
-    /// The word after `n` tokens were given back at `now`; never more than the bucket or window holds.
-    fn refund(&self, word: u64, n: u64, now: Nanos) -> u64;
+    /// The word after `n` tokens were given back that were taken at `taken`; never more than the bucket or window holds.
+    ///
+    /// Windows give back to the window in which `taken` lies, as far as it still counts. For a bucket any later reading
+    /// does as well.
+    fn refund(&self, word: u64, n: u64, taken: Nanos) -> u64;
 
     /// Whole tokens that can be taken at `now`.
     fn available(&self, word: u64, now: Nanos) -> u64;

@@ -6,6 +6,7 @@ use crate::build_error::BuildError;
 use crate::decision::Denied;
 use crate::nanos::Nanos;
 use crate::quota::Quota;
+use crate::timeline::{Grain, Hint, LASTING};
 use core::time::Duration;
 
 /// The token bucket of the textbooks, packed: tokens left, and when they were last topped up.
@@ -23,9 +24,11 @@ use core::time::Duration;
 /// on an older reading counts at the stamp. Bound: the token bucket's, plus at most one token, since a full bucket is
 /// clamped on a whole token.
 ///
-/// What the encoding costs is room. The stamp must not wrap for 30 years, so `rate * burst` can be about 1.9e10 at most
-/// (rate in tokens per second); more is a [`LimitTooLarge`](BuildError::LimitTooLarge) error. It is here to compare
-/// encodings; [`Gcra`](super::Gcra) has no such limit.
+/// What the encoding costs is room. The stamp must last for 120 years from the clock's origin, so `rate * burst` can be
+/// about 4.8e9 at most (rate in tokens per second); more is a [`LimitTooLarge`](BuildError::LimitTooLarge) error. Where four
+/// tokens or more fall due in a nanosecond, the word counts units of `2^k` tokens instead, as few as fit, costs rounded up
+/// as for [`Gcra`](super::Gcra); the bound is then wider by a unit in the place of a token. It is here to compare encodings;
+/// [`Gcra`](super::Gcra) has no such limit, and finer units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packed(Fields<1>);
 
@@ -36,7 +39,7 @@ impl Packed {
     ///
     /// [`BuildError::LimitTooLarge`] if burst and stamp do not fit in a word together for 30 years.
     pub const fn try_new(quota: Quota) -> Result<Self, BuildError> {
-        match Fields::try_new(quota, quota.tokens(), quota.burst()) {
+        match Fields::refills(quota, Grain::COARSEST) {
             Ok(fields) => Ok(Self(fields)),
             Err(error) => Err(error),
         }
@@ -45,6 +48,12 @@ impl Packed {
     /// Full at the clock's origin, and so ever after.
     pub const fn fresh(&self) -> u64 {
         if self.0.timeline.is_free() { 0 } else { self.0.limit() }
+    }
+
+    /// The time from `now` until so many refills are due.
+    #[inline]
+    fn hint(&self, refills: u64, now: Nanos) -> Hint {
+        self.0.timeline.hint(refills, now).until(LASTING)
     }
 
     /// The word as of `now`.
@@ -81,18 +90,16 @@ impl Algorithm for Packed {
 
     #[inline]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
-        if n == 0 || self.0.timeline.is_free() {
+        let cost = self.0.price(n)?;
+        if cost == 0 {
             return Ok(word);
         }
-        if n > self.0.limit() {
-            return Err(Denied::ExceedsBurst { cost: n, max_cost: self.0.limit() });
-        }
         let View { stamp, tokens, spendable } = self.view(word, now);
-        if n <= spendable {
-            Ok(self.0.join(stamp, tokens - n))
+        if cost <= spendable {
+            Ok(self.0.join(stamp, tokens - cost))
         } else {
-            // Refused, so stamp + n > refills(now) + tokens: the subtraction cannot wrap.
-            Err(Denied::TryAfter(self.0.timeline.hint(stamp + n - tokens, now)))
+            // Refused, so stamp + cost > refills(now) + tokens: the subtraction cannot wrap.
+            Err(Denied::TryAfter(self.hint(stamp + cost - tokens, now)))
         }
     }
 
@@ -102,15 +109,16 @@ impl Algorithm for Packed {
             return word;
         }
         let View { stamp, tokens, .. } = self.view(word, now);
-        if n == 0 || tokens == self.0.limit() {
+        let given_back = self.0.timeline.grain().given_back(n);
+        if given_back == 0 || tokens == self.0.limit() {
             return word; // and no later stamp, which would hide tokens from an older reading
         }
-        self.0.join(stamp, tokens.saturating_add(n).min(self.0.limit()))
+        self.0.join(stamp, tokens.saturating_add(given_back).min(self.0.limit()))
     }
 
     #[inline]
     fn available(&self, word: u64, now: Nanos) -> u64 {
-        if self.0.timeline.is_free() { u64::MAX } else { self.view(word, now).spendable }
+        self.0.tokens_in(self.view(word, now).spendable)
     }
 
     fn reset_after(&self, word: u64, now: Nanos) -> Duration {
@@ -118,7 +126,7 @@ impl Algorithm for Packed {
         if spendable == self.0.limit() {
             return Duration::ZERO;
         }
-        self.0.timeline.hint(stamp + (self.0.limit() - tokens), now).retry_after()
+        self.hint(stamp + (self.0.limit() - tokens), now).retry_after()
     }
 
     fn quota(&self) -> Quota {
@@ -127,7 +135,7 @@ impl Algorithm for Packed {
 
     #[inline]
     fn max_cost(&self) -> u64 {
-        self.0.limit()
+        self.0.max_cost()
     }
 }
 

@@ -1,12 +1,12 @@
 //! [`SlidingCounter`]: two fixed windows, the earlier one weighted by how much of it still counts.
 
-use super::fields::Fields;
+use super::fields::{Fields, told_apart};
 use super::{Algorithm, sealed};
 use crate::build_error::BuildError;
 use crate::decision::Denied;
 use crate::nanos::Nanos;
 use crate::quota::Quota;
-use crate::timeline::{Hint, mul_div_ceil};
+use crate::timeline::{Hint, LASTING, mul_div_ceil};
 use core::time::Duration;
 
 /// The sliding window counter: an estimate of a sliding log, from two counts.
@@ -24,7 +24,11 @@ use core::time::Duration;
 /// arrivals for evenly spread. Bound: at most `limit` in each aligned window and less than twice the limit in any span
 /// of one period; the error is largest where arrivals crowd together at one end of a window.
 ///
-/// The index must not overflow for 30 years; a limit that leaves it too few bits is a
+/// The bound speaks of the window that a call is counted in. A reading that goes back over a boundary, be it by one window
+/// or by many, counts at the beginning of the latest window seen (rule 2): each window seen gives the limit at most once,
+/// whatever the readings do, but by the readings a window can have more.
+///
+/// The index must last for 120 years from the clock's origin; a limit that leaves it too few bits is a
 /// [`LimitTooLarge`](BuildError::LimitTooLarge) error, which names the largest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlidingCounter(Fields<2>);
@@ -46,7 +50,7 @@ impl SlidingCounter {
     ///
     /// [`BuildError::LimitTooLarge`] if index and counts do not fit in a word together for 30 years.
     pub const fn try_new(quota: Quota) -> Result<Self, BuildError> {
-        match Fields::try_new(quota, 1, quota.tokens()) {
+        match Fields::windows(quota, 0) {
             Ok(fields) => Ok(Self(fields)),
             Err(error) => Err(error),
         }
@@ -61,6 +65,7 @@ impl SlidingCounter {
         let period = self.0.timeline.period();
         let (above, current) = self.0.split(word);
         let (index, previous) = self.0.split(above);
+        let now = told_apart(now);
         let present = self.0.position(now);
         let (index, previous, current) = match present.saturating_sub(index) {
             0 => (index, previous, current),
@@ -89,7 +94,8 @@ impl SlidingCounter {
             // Once this window is the previous one and has faded enough: current * (elapsed - W) >= what is too much.
             (view.current + (view.current + n - self.0.limit()), view.current)
         };
-        Hint { position: excess, tokens: weight, unit: 1, period, start: view.start, now }
+        let start = view.start;
+        Hint { position: excess, tokens: weight, unit: 1, period, start, lasting: u64::MAX, now }.until(LASTING)
     }
 }
 
@@ -100,11 +106,8 @@ impl Algorithm for SlidingCounter {
 
     #[inline]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
-        if n == 0 || self.0.timeline.is_free() {
+        if self.0.price(n)? == 0 {
             return Ok(word);
-        }
-        if n > self.0.limit() {
-            return Err(Denied::ExceedsBurst { cost: n, max_cost: self.0.limit() });
         }
         let view = self.view(word, now);
         let free = self.0.limit() - view.current;
@@ -115,19 +118,25 @@ impl Algorithm for SlidingCounter {
         }
     }
 
-    /// Gives back to the present window what it has counted; what an earlier window counted is past.
+    /// Gives back to the window of `taken` what it has counted, if it is the stored one or the one before; to any other,
+    /// nothing: what was counted there no longer counts.
     #[inline]
-    fn refund(&self, word: u64, n: u64, now: Nanos) -> u64 {
-        let view = self.view(word, now);
-        if view.current == 0 {
-            return word;
+    fn refund(&self, word: u64, n: u64, taken: Nanos) -> u64 {
+        let (above, current) = self.0.split(word);
+        let (index, previous) = self.0.split(above);
+        let window = self.0.position(taken);
+        if window == index {
+            self.0.join(above, current.saturating_sub(n))
+        } else if window + 1 == index {
+            self.0.join(self.0.join(index, previous.saturating_sub(n)), current)
+        } else {
+            word
         }
-        self.0.join(self.0.join(view.index, view.previous), view.current.saturating_sub(n))
     }
 
     fn available(&self, word: u64, now: Nanos) -> u64 {
         let view = self.view(word, now);
-        let free = self.0.limit() - view.current;
+        let free = self.0.tokens_in(self.0.limit() - view.current);
         if view.previous == 0 {
             return free;
         }
@@ -141,16 +150,16 @@ impl Algorithm for SlidingCounter {
             (_, 0) => 1,
             _ => 2,
         };
-        self.0.timeline.instant(view.index + windows).saturating_since(now)
+        self.0.timeline.hint(view.index + windows, now).until(LASTING).retry_after()
     }
 
     fn quota(&self) -> Quota {
-        self.0.quota(self.0.limit())
+        self.0.quota(self.0.max_cost())
     }
 
     #[inline]
     fn max_cost(&self) -> u64 {
-        self.0.limit()
+        self.0.max_cost()
     }
 }
 

@@ -6,7 +6,7 @@ use crate::build_error::BuildError;
 use crate::decision::Denied;
 use crate::nanos::Nanos;
 use crate::quota::Quota;
-use crate::timeline::Hint;
+use crate::timeline::{Grain, Hint, LASTING};
 use core::time::Duration;
 
 /// A count that starts again in every window of the clock; seen from the other side, a bucket that is filled to
@@ -23,8 +23,14 @@ use core::time::Duration;
 /// It reads `tokens` and `period` of the quota; the burst has no meaning here. Bound: `limit` in each window, hence
 /// `limit * (1 + ceil(T / period))` in a span of length `T`: twice the limit can pass around a boundary.
 ///
-/// The index must not overflow for 30 years; a limit that leaves it too few bits is a
-/// [`LimitTooLarge`](BuildError::LimitTooLarge) error, which names the largest.
+/// The bound speaks of the window that a call is counted in. That is the window of its reading, as long as readings do not
+/// go back over a boundary. One that does counts in the latest window seen (rule 2): what its own window had counted is
+/// forgotten by then, so that by the *readings* a window can have more than the limit. Each window seen gives the limit
+/// once, whatever the readings do.
+///
+/// The index must last for 120 years. Every quota fits: at more than about 2.4e9 tokens per second, where the count would
+/// leave it too few bits, what is counted is units of `2^k` tokens, as few as fit, costs rounded up as for
+/// [`Gcra`](super::Gcra) and the limit kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window(Fields<1>);
 
@@ -35,7 +41,7 @@ impl Window {
     ///
     /// [`BuildError::LimitTooLarge`] if index and count do not fit in a word together for 30 years.
     pub const fn try_new(quota: Quota) -> Result<Self, BuildError> {
-        match Fields::try_new(quota, 1, quota.tokens()) {
+        match Fields::windows(quota, Grain::COARSEST) {
             Ok(fields) => Ok(Self(fields)),
             Err(error) => Err(error),
         }
@@ -55,7 +61,7 @@ impl Window {
     /// When the window after `index` begins.
     #[inline]
     fn next_window(&self, index: u64, now: Nanos) -> Hint {
-        self.0.timeline.hint(index + 1, now)
+        self.0.timeline.hint(index + 1, now).until(LASTING)
     }
 }
 
@@ -66,30 +72,32 @@ impl Algorithm for Window {
 
     #[inline]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
-        if n == 0 || self.0.timeline.is_free() {
+        let cost = self.0.price(n)?;
+        if cost == 0 {
             return Ok(word);
         }
-        if n > self.0.limit() {
-            return Err(Denied::ExceedsBurst { cost: n, max_cost: self.0.limit() });
-        }
         let (index, count) = self.current(word, now);
-        if n <= self.0.limit() - count {
-            Ok(self.0.join(index, count + n))
+        if cost <= self.0.limit() - count {
+            Ok(self.0.join(index, count + cost))
         } else {
             Err(Denied::TryAfter(self.next_window(index, now)))
         }
     }
 
-    /// Gives back to the present window what it has counted; what an earlier window counted is past.
+    /// Gives back to the window of `taken` what it has counted, if it is the stored one; to any other, nothing: what was
+    /// counted there is past.
     #[inline]
-    fn refund(&self, word: u64, n: u64, now: Nanos) -> u64 {
-        let (index, count) = self.current(word, now);
-        if count == 0 { word } else { self.0.join(index, count.saturating_sub(n)) }
+    fn refund(&self, word: u64, n: u64, taken: Nanos) -> u64 {
+        let (index, count) = self.0.split(word);
+        if self.0.position(taken) != index {
+            return word;
+        }
+        self.0.join(index, count.saturating_sub(self.0.timeline.grain().given_back(n)))
     }
 
     #[inline]
     fn available(&self, word: u64, now: Nanos) -> u64 {
-        self.0.limit() - self.current(word, now).1
+        self.0.tokens_in(self.0.limit() - self.current(word, now).1)
     }
 
     fn reset_after(&self, word: u64, now: Nanos) -> Duration {
@@ -100,11 +108,11 @@ impl Algorithm for Window {
     }
 
     fn quota(&self) -> Quota {
-        self.0.quota(self.0.limit())
+        self.0.quota(self.0.max_cost())
     }
 
     #[inline]
     fn max_cost(&self) -> u64 {
-        self.0.limit()
+        self.0.max_cost()
     }
 }

@@ -1,10 +1,11 @@
 //! [`Layout`]: how a burst is divided between the central word and the slots.
 
 use super::thread::MOST_SHARDS;
+use crate::algorithm::Gcra;
 use crate::quota::Quota;
 
-/// The most credits in a slot. More would not pay: even a refill that waits for another core's line costs a few percent
-/// of what spending such a batch does, be it by a handle.
+/// The most credits in a slot, in units of the scale where those are more than a token. More would not pay: even a refill
+/// that waits for another core's line costs a few percent of what spending such a batch does, be it by a handle.
 const LARGEST_BATCH: u64 = 4_096;
 
 /// The fewest credits for which a slot is worth having.
@@ -37,10 +38,10 @@ impl Layout {
             return Self::SINGLE_WORD;
         }
         let most = if shards < MOST_SHARDS { shards } else { MOST_SHARDS };
-        let mut shards = most.next_power_of_two();
+        let (mut shards, spare) = (most.next_power_of_two(), spare(quota));
         // PROGRESS: at most ten steps.
         loop {
-            let batch = batch(quota.burst(), shards);
+            let batch = batch(quota.burst(), shards, spare);
             if batch >= SMALLEST_BATCH && batch >= shards as u64 {
                 return Self { shards, handles: shards, batch };
             }
@@ -52,18 +53,30 @@ impl Layout {
     }
 
     /// The burst that is left to the central word: `Bc`.
-    pub(crate) const fn central(&self, burst: u64) -> u64 {
+    ///
+    /// An idle [`Gcra`] may be early by a unit, and where that is a token or more, a burst that is not divided pays for it
+    /// too, unless it has no more than that.
+    pub(crate) const fn central(&self, quota: Quota) -> u64 {
+        let (burst, unit) = (quota.burst(), Gcra::new(quota).whole_tokens_in_a_unit());
         match self.batch {
+            0 if unit < burst => burst - unit,
             0 => burst,
-            batch => burst - (self.shards + self.handles) as u64 * batch - 1,
+            batch => burst - (self.shards + self.handles) as u64 * batch - spare(quota),
         }
     }
 }
 
-/// The largest batch with which `shards` shards and as many handles stay within the reserve.
-const fn batch(burst: u64, shards: usize) -> u64 {
-    let batch = (burst / RESERVE).saturating_sub(1) / (2 * shards as u64);
-    if batch < LARGEST_BATCH { batch } else { LARGEST_BATCH }
+/// What a divided burst keeps back for the unit by which an idle [`Gcra`] may be early: a token, or a unit if that is more.
+const fn spare(quota: Quota) -> u64 {
+    let unit = Gcra::new(quota).whole_tokens_in_a_unit();
+    if unit > 1 { unit } else { 1 }
+}
+
+/// The largest batch with which `shards` shards and as many handles stay within the reserve, beside what is kept back.
+const fn batch(burst: u64, shards: usize, spare: u64) -> u64 {
+    let batch = (burst / RESERVE).saturating_sub(spare) / (2 * shards as u64);
+    let largest = LARGEST_BATCH * spare;
+    if batch < largest { batch } else { largest }
 }
 
 #[cfg(test)]
@@ -80,7 +93,7 @@ mod tests {
         assert_eq!(smallest, Layout { shards: 1, handles: 1, batch: 8 });
         for quota in [Quota::UNLIMITED, Quota::DENY_ALL] {
             let layout = Layout::new(quota, 16);
-            assert_eq!((layout, layout.central(quota.burst())), (Layout::SINGLE_WORD, quota.burst()));
+            assert_eq!((layout, layout.central(quota)), (Layout::SINGLE_WORD, quota.burst()));
         }
     }
 
@@ -92,14 +105,30 @@ mod tests {
         assert_eq!(Layout::new(Quota::per_second(1_000), 16), Layout { shards: 4, handles: 4, batch: 15 });
     }
 
+    #[test]
+    fn at_high_rates_a_unit_is_kept_back_and_batches_are_larger() {
+        // 4096 tokens in a unit.
+        let quota = Quota::per_second(10_000_000_000_000);
+        let layout = Layout::new(quota, 8);
+        assert_eq!(layout, Layout { shards: 8, handles: 8, batch: 4_096 * 4_096 });
+        assert_eq!(layout.central(quota), quota.burst() - 16 * layout.batch - 4_096);
+        // Not divided: a unit of one token, of two, and of more than there are.
+        let single = |quota: Quota| Layout::new(quota, 8).central(quota);
+        let second = core::time::Duration::from_secs(1);
+        assert_eq!(single(Quota::per(3_000_000_000, second).with_burst(5)), 4);
+        assert_eq!(single(Quota::per(4_500_000_000, second).with_burst(5)), 3);
+        assert_eq!(single(Quota::per(12_500_000_000, second).with_burst(3)), 3);
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(20_000) })]
 
         #[test]
         fn the_reserve_is_an_eighth_at_most(burst in 1..u64::MAX / 2, shift in 0..63_u32, shards: usize) {
             let burst = (burst >> shift).max(1);
-            let layout = Layout::new(Quota::per_hour(1).with_burst(burst), shards.max(1));
-            let central = layout.central(burst);
+            let quota = Quota::per_hour(1).with_burst(burst);
+            let layout = Layout::new(quota, shards.max(1));
+            let central = layout.central(quota);
             prop_assert!(burst - central <= burst / RESERVE);
             prop_assert!(layout.shards.is_power_of_two() && layout.shards <= MOST_SHARDS);
             prop_assert!(layout.batch <= LARGEST_BATCH);

@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_reported_or_panics() {
-        const TOO_LARGE: BuildError = BuildError::LimitTooLarge { largest: 16_383 };
+        const TOO_LARGE: BuildError = BuildError::LimitTooLarge { largest: 4_095 };
         let quota = Quota::per_second(1_000_000);
         assert_eq!(PackedTokenBucket::try_new(quota).unwrap_err(), TOO_LARGE);
         assert!(PackedTokenBucket::try_new(Quota::per_second(1_000)).is_ok());

@@ -56,7 +56,7 @@ pub type LeakyBucket<#[cfg(feature = "std")] C = DefaultClock, #[cfg(not(feature
 /// assert!(bucket.try_acquire_n(1_000).is_ok());
 ///
 /// let error = PackedTokenBucket::try_new(Quota::per_second(1_000_000)).unwrap_err();
-/// assert_eq!(error, BuildError::LimitTooLarge { largest: 16_383 });
+/// assert_eq!(error, BuildError::LimitTooLarge { largest: 4_095 });
 /// ```
 pub type PackedTokenBucket<#[cfg(feature = "std")] C = DefaultClock, #[cfg(not(feature = "std"))] C> =
     RateLimiter<Packed, C>;

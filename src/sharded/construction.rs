@@ -106,7 +106,7 @@ impl<C> ShardedTokenBucket<C> {
 
     fn assemble(quota: Quota, layout: Layout, clock: C) -> Self {
         let slots = empty_slots(layout.shards + layout.handles);
-        let central = Quota::from_valid(quota.tokens(), quota.period_nanos(), layout.central(quota.burst()));
+        let central = Quota::from_valid(quota.tokens(), quota.period_nanos(), layout.central(quota));
         Self { slots, mask: layout.shards - 1, batch: layout.batch, quota, clock, central: Central::new(central) }
     }
 }

@@ -8,7 +8,7 @@
 //! # State
 //!
 //! ```text
-//! V          the central word: a position of the Gcra with burst Bc = B - S * q - 1
+//! V          the central word: a position of the Gcra with burst Bc = B - S * q - u; u is 1, or the tokens in a unit
 //! slots      S words of a count of credits and a REFILL bit (lease/word.rs): first the shards, which threads share
 //!            by their index, then the slots for handles
 //! deposits   how many deposits have been made
@@ -34,9 +34,9 @@
 //!    each deposit (Release). A scan that began with `deposits = d` (Acquire) and found no credits sets `dry = d`;
 //!    while `dry = deposits`, a short `V` alone denies. A call looks at `V` before it sets any bit, so a denial
 //!    writes no slot (unless it lost a race for the last tokens after it had seen them).
-//! 6. **Sizes.** `S` and `q` follow from the burst: `S * q + 1 <= B / 8`. The one token more pays for the unit by which an
-//!    idle `Gcra` may be early. Costs above `Bc` can never be admitted. A burst that is too small to share leaves no slot
-//!    any room (`q = 0`): every call goes to `V` then, whose burst is `B`.
+//! 6. **Sizes.** `S` and `q` follow from the burst: `S * q + u <= B / 8`. The `u` tokens, one or as many as a unit has if that is
+//!    more, pay for the unit by which an idle `Gcra` may be early. Costs above `Bc` can never be admitted. A burst that is too small to share leaves no slot
+//!    any room (`q = 0`): every call goes to `V` then, whose burst is `B`, less a unit where that is a token or more.
 //! 7. **Handles.** A handle is a refill that lasts: it sets the REFILL bit of a slot of its own, takes what credits are
 //!    there into plain memory, and keeps at most `q`. Each batch it draws is sized by a reading taken after the batch
 //!    before was put away. When it is dropped, one CAS gives what is left to the slot and clears the bit, as in 2 (d).
@@ -52,7 +52,7 @@
 //!   become fewer since (rule 3), and it adds no more than `q` less what it saw; whoever sets the bit after `s` reads
 //!   the clock after `s` (rule 2).
 //!
-//! So at most `Bc + S * q + 1 + rate * (t - s) = B + rate * (t - s)`. Nothing here depends on the order in which
+//! So at most `Bc + S * q + u + rate * (t - s) = B + rate * (t - s)`. Nothing here depends on the order in which
 //! accesses to different words become visible: each argument is about one word's modification order. Relaxed accesses
 //! are enough; those of rule 5 are stronger, and they decide about denials only. A reading that is older than it
 //! should be by `e` (a skewed clock, a reading that the processor took early) draws less, not more, and shifts the first
@@ -60,7 +60,7 @@
 //!
 //! # What sharding costs
 //!
-//! Under-admission. `V` can hold `S * q + 1` tokens fewer than the burst: so many may a call of cost 1 be short of, which
+//! Under-admission. `V` can hold `S * q + u` tokens fewer than the burst: so many may a call of cost 1 be short of, which
 //! finds whatever credits there are. A larger cost, which is not put together from pieces, and anybody but its owner where
 //! a handle holds credits, may be short of as many again. While there is demand that is all,
 //! for every token drawn is spent or still there.

@@ -34,9 +34,10 @@ const ENOUGH: u64 = 512;
 /// counts at the reading of the clock on which it took tokens from the central word, or at the moment in which it took
 /// credits. Clocks that disagree by `e` add at most `2 * rate * e`, as for any limiter.
 ///
-/// A burst that is not divided keeps its bound as a [`TokenBucket`](crate::TokenBucket) does, to a unit of the scale, which
-/// is under half a nanosecond's worth and at rates from 2^32 per second a whole token. A divided one has a token in
-/// reserve for that.
+/// A [`TokenBucket`](crate::TokenBucket) keeps this bound to a unit of its scale, which is a part of a token at rates below
+/// 2e9 per second, and a token or more from there up. Here a divided burst has a token in reserve for that, or a unit if
+/// that is more. One that is not divided keeps back a unit where that is a token or more and the burst has more than that;
+/// at lower rates it may be over by the part of a token that a unit is.
 ///
 /// After [`refund`](Self::refund)s it holds for what is admitted less what was given back meanwhile.
 ///

@@ -89,21 +89,24 @@ impl<C> Pacer<C> {
         let here = self.timeline.position(now);
         let next = *self.next.get_or_insert(here);
         // Ticks that were due before the latest one.
-        let missed = match self.timeline.unit() {
-            0 => 0,
-            unit => here.saturating_sub(next) / unit,
-        };
+        let missed = here.saturating_sub(next).checked_div(self.interval()).unwrap_or(0);
         let skipped = missed.saturating_sub(self.slack);
-        let next = next + skipped * self.timeline.unit();
+        let next = next + skipped * self.interval();
         (Tick { due: self.timeline.instant(next), skipped }, next <= here)
     }
 
     /// Hands a tick out.
     fn hand_out(&mut self, tick: Tick) {
+        let interval = self.interval();
         if let Some(next) = &mut self.next {
             // PROGRESS: none is needed; positions last as long as the clock can count.
-            *next = next.saturating_add((tick.skipped + 1).saturating_mul(self.timeline.unit()));
+            *next = next.saturating_add((tick.skipped + 1).saturating_mul(interval));
         }
+    }
+
+    /// From one tick to the next, in positions: what a token costs; 0 if ticks are not limited.
+    fn interval(&self) -> u64 {
+        self.timeline.cost(1).unwrap_or(0)
     }
 }
 

@@ -71,8 +71,8 @@ const RECORDS: usize = if cfg!(all(loom, feature = "loom")) { 4 } else { 64 };
 /// The largest limit: 2^32, or what a machine of fewer than 64 bits can address.
 const LARGEST: u64 = if usize::BITS < 64 { isize::MAX as u64 / 8 } else { 1 << 32 };
 
-/// The longest period: 73 years (2^61 ns), so that a reading of up to 73 years and a period make an instant that fits.
-const LONGEST: u64 = slot::LATEST / 2;
+/// The last reading told apart: 146 years from the clock's origin.
+const END: Nanos = Nanos(slot::LATEST - 1);
 
 /// At most `tokens` in any span of one `period`, exactly: a sliding window log. The quota's burst has no meaning
 /// here.
@@ -84,7 +84,7 @@ const LONGEST: u64 = slot::LATEST / 2;
 /// for. A reading that is older than the newest unit counts for itself when the call is decided, and as the
 /// newest one when it is remembered: it may be refused, and it never adds room.
 ///
-/// A log serves for at least 73 years from its clock's origin; every later reading counts as the last instant of those.
+/// A log serves for 146 years from its clock's origin; every later reading counts as the last instant of those.
 ///
 /// # Cost
 ///
@@ -165,12 +165,8 @@ impl<C> SlidingWindowLog<C> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::LogTooLong`] for a limit above 2^32; [`BuildError::OutOfMemory`] where the memory cannot be had;
-    /// [`BuildError::PeriodTooLong`] for a period above 73 years.
+    /// [`BuildError::LogTooLong`] for a limit above 2^32; [`BuildError::OutOfMemory`] where the memory cannot be had.
     pub fn try_with_clock(quota: Quota, clock: C) -> Result<Self, BuildError> {
-        if quota.period_nanos() > LONGEST {
-            return Err(BuildError::PeriodTooLong { longest: Duration::from_nanos(LONGEST) });
-        }
         let limit = quota.tokens();
         let slots = if quota.is_unlimited() { 0 } else { limit };
         if slots > LARGEST {
@@ -199,7 +195,7 @@ impl<C> SlidingWindowLog<C> {
         }
         let (reading, due) = self.reading(now);
         #[allow(clippy::cast_possible_truncation)] // at most the number of slots
-        self.ring.take(n as usize, reading, due).map_err(|due| Denied::TryAfter(Hint::at(due, now)))
+        self.ring.take(n as usize, reading, due).map_err(|due| Denied::TryAfter(self.told(due, now)))
     }
 
     /// Costs that no slot decides about: 0, more than the limit, and any if there are no slots.
@@ -211,11 +207,20 @@ impl<C> SlidingWindowLog<C> {
         Err(Denied::ExceedsBurst { cost: n, max_cost: self.limit })
     }
 
-    /// A reading, or the last instant if it is later than that, and when a unit admitted on it is due.
+    /// Which of the ring's instants have come at `now`, and the one until which a unit admitted on it takes its slot.
+    ///
+    /// The ring's instants are the clock's, a period less a nanosecond earlier. So both fit whatever the period, and a
+    /// slot that was never taken is free at once, for its instant is 0.
     #[inline]
     fn reading(&self, now: Nanos) -> (Nanos, Nanos) {
-        let reading = now.0.min(slot::LATEST - self.period);
-        (Nanos(reading), Nanos(reading + self.period))
+        let reading = if now < END { now } else { END };
+        (Nanos(reading.0.saturating_sub(self.period - 1)), Nanos(reading.0 + 1))
+    }
+
+    /// When one of the ring's instants comes.
+    fn told(&self, due: Nanos, now: Nanos) -> Hint {
+        let due = if due == Nanos::ZERO { due } else { Nanos(due.0 + (self.period - 1)) };
+        Hint::at(due, now).until(END)
     }
 
     /// As [`try_acquire`](Self::try_acquire), as of `now`. No clock is read.
@@ -250,8 +255,8 @@ impl<C> SlidingWindowLog<C> {
             return Status::new(limit, limit, retry_after, Duration::ZERO);
         }
         let survey = self.ring.survey(self.reading(now).0);
-        let [oldest, newest] = [survey.oldest, survey.newest].map(|due| due.saturating_since(now));
-        Status::new(limit, survey.free as u64, Some(oldest), newest)
+        let [oldest, newest] = [survey.oldest, survey.newest].map(|due| self.told(due, now));
+        Status::new(limit, survey.free as u64, oldest.retry_after_if_ever(), newest.retry_after())
     }
 
     /// As [`with_initial`](Self::with_initial), as of `now`. No clock is read.

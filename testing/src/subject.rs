@@ -1,6 +1,6 @@
 //! A limiter under test, beside the reference model of its algorithm, on a clock moved by hand.
 
-use crate::reference::{self, Fraction, Model};
+use crate::reference::{self, Fraction, InUnits, Model};
 use core::fmt;
 use core::time::Duration;
 use tollgate::{
@@ -11,7 +11,8 @@ use tollgate::{
 /// The largest limit that tests give a log, which takes 8 bytes for each unit of it.
 const LONGEST_LOG: u64 = 1 << 20;
 
-const YEAR: u64 = 31_557_600 * 1_000_000_000;
+/// The last instant that packed words tell apart: 120 years.
+const PACKED_END: Nanos = Nanos(120 * 31_557_600 * 1_000_000_000);
 
 /// A limiter that is told the time, on a clock moved by hand.
 pub type Subject = dyn RateLimitAt + Send + Sync;
@@ -50,11 +51,15 @@ impl Kind {
     ///
     /// # Errors
     ///
-    /// The limiter's, if the quota does not fit it; or if it is a log that would take more than 8 MiB.
+    /// The limiter's, if the quota does not fit it; or if it is a log that would take more than 8 MiB, or a limiter whose
+    /// model could not count so many tokens to a unit.
     pub fn limiter(self, quota: Quota, clock: &ManualClock) -> Result<Box<Subject>, BuildError> {
         let clock = clock.clone();
         if self == Self::SlidingWindowLog && quota.tokens() > LONGEST_LOG && !quota.is_unlimited() {
             return Err(BuildError::LogTooLong { largest: LONGEST_LOG });
+        }
+        if self.in_units(quota).is_none() {
+            return Err(BuildError::LimitTooLarge { largest: 0 });
         }
         Ok(match self {
             Self::TokenBucket => Box::new(TokenBucket::try_with_clock(quota, clock)?),
@@ -67,12 +72,75 @@ impl Kind {
 
     /// The model of a fresh limiter.
     pub fn model(self, quota: Quota) -> Box<dyn Model> {
+        self.model_holding(self.capacity(quota), quota, Nanos::ZERO)
+    }
+
+    /// The model of a limiter that has so many tokens at `at`; the sliding windows' are always full.
+    fn model_holding(self, tokens: u64, quota: Quota, at: Nanos) -> Box<dyn Model> {
+        let most = self.capacity(quota);
+        let (unit, quota) = self.in_units(quota).expect("there is no limiter of this kind for this quota");
         match self {
-            Self::TokenBucket | Self::PackedTokenBucket => Box::new(reference::TokenBucket::new(quota)),
-            Self::FixedWindow => Box::new(reference::FixedWindow::new(quota)),
+            Self::TokenBucket | Self::PackedTokenBucket => {
+                let mut bucket = InUnits::new(reference::TokenBucket::holding(quota.burst(), quota, at), unit, most);
+                bucket.charge(most - tokens, at);
+                Box::new(bucket)
+            }
+            Self::FixedWindow => {
+                let mut window = InUnits::new(reference::FixedWindow::new(quota), unit, most);
+                window.charge(most - tokens, at);
+                Box::new(window)
+            }
             Self::SlidingWindowCounter => Box::new(reference::SlidingWindowCounter::new(quota)),
             Self::SlidingWindowLog => Box::new(reference::SlidingWindowLog::new(quota)),
         }
+    }
+
+    /// How many tokens a unit has: a power of two; `None` if so many as it would take are too many.
+    ///
+    /// Units have more than one token only where two or more fall due in a nanosecond (four in a packed bucket). Then they
+    /// have as few as it takes for the word to last.
+    pub fn tokens_per_unit(self, quota: Quota) -> Option<u64> {
+        let (tokens, period) = (u128::from(quota.tokens()), quota.period().as_nanos());
+        if period == 0 || tokens / period < if self == Self::PackedTokenBucket { 4 } else { 2 } {
+            return Some(1);
+        }
+        let bits = |count: u128| 128 - count.leading_zeros();
+        let lasts = |unit: u64| {
+            let wide = u128::from(unit);
+            match self {
+                // What is due in 2^62 ns, and the burst on top.
+                Self::TokenBucket => {
+                    (tokens << 62).div_ceil(period * wide) + u128::from(quota.burst().div_ceil(unit)) <= u64::MAX.into()
+                }
+                // What is due in 120 years, beside what the bucket can hold; no faster than a scale can be.
+                Self::PackedTokenBucket => {
+                    let due = tokens * u128::from(PACKED_END.0) / (period * wide);
+                    tokens / wide < 4 * period && bits(due) + bits(quota.burst().div_ceil(unit).into()) <= 64
+                }
+                // The windows in 120 years, beside what one can count.
+                Self::FixedWindow => {
+                    bits((u128::from(PACKED_END.0) / period).max(1)) + bits(quota.tokens().div_ceil(unit).into()) <= 64
+                }
+                Self::SlidingWindowCounter | Self::SlidingWindowLog => true,
+            }
+        };
+        (0..32).map(|bits| 1 << bits).find(|&unit| lasts(unit))
+    }
+
+    /// How many tokens a unit has, and the quota in units; `None` if there is no such quota.
+    fn in_units(self, quota: Quota) -> Option<(u64, Quota)> {
+        let unit = self.tokens_per_unit(quota)?;
+        if unit == 1 {
+            return Some((unit, quota));
+        }
+        let in_units = if Self::BUCKETS.contains(&self) {
+            let period = quota.period().as_nanos() * u128::from(unit);
+            let period = Duration::from_nanos(u64::try_from(period).ok()?);
+            Quota::try_new(quota.tokens(), period, quota.burst().div_ceil(unit))
+        } else {
+            Quota::try_new(quota.tokens().div_ceil(unit), quota.period(), 1)
+        };
+        Some((unit, in_units.ok()?))
     }
 
     /// The most there can be, and the most that one call can cost.
@@ -80,17 +148,20 @@ impl Kind {
         if Self::BUCKETS.contains(&self) { quota.burst() } else { quota.tokens() }
     }
 
-    /// The last instant that a limiter is sure to tell apart from later ones: 73 years, or 30 where the word is packed.
+    /// The last instant that a limiter tells apart from later ones: 146 years, or 120 where the word is packed.
     pub fn horizon(self) -> Nanos {
-        let years = if matches!(self, Self::TokenBucket | Self::SlidingWindowLog) { 73 } else { 30 };
-        Nanos(years * YEAR)
+        match self {
+            Self::TokenBucket => Nanos((1 << 62) - 1),
+            Self::SlidingWindowLog => Nanos((1 << 62) - 2),
+            Self::PackedTokenBucket | Self::FixedWindow | Self::SlidingWindowCounter => PACKED_END,
+        }
     }
 
-    /// Whether being `early` by so much is within what the algorithm's documentation allows.
+    /// Whether being `early` by so much, in the model's units, is within what the algorithm's documentation allows.
     pub fn allows(self, early: Fraction, quota: Quota) -> bool {
         match self {
             Self::TokenBucket => early.is_less_than_one_in(units_per_token(quota)),
-            // A full packed bucket is clamped on a whole token.
+            // A full packed bucket is clamped on a whole token, or a unit of many.
             Self::PackedTokenBucket => early.is_less_than_one_in(1),
             Self::FixedWindow | Self::SlidingWindowCounter | Self::SlidingWindowLog => early.is_zero(),
         }
@@ -158,22 +229,14 @@ impl Pair {
         let mut pair = Self::new(kind, quota)?;
         pair.set(at);
         let tokens = tokens.min(kind.capacity(quota));
-        let (limit, clock) = (kind.capacity(quota), pair.clock.clone());
-        match kind {
-            Kind::TokenBucket => {
-                pair.limiter = Box::new(TokenBucket::with_clock(quota, clock).with_initial(tokens));
-                pair.model = Box::new(reference::TokenBucket::holding(tokens, quota, at));
-            }
-            Kind::PackedTokenBucket => {
-                pair.limiter = Box::new(PackedTokenBucket::with_clock(quota, clock).with_initial(tokens));
-                pair.model = Box::new(reference::TokenBucket::holding(tokens, quota, at));
-            }
-            Kind::FixedWindow => {
-                pair.limiter = Box::new(FixedWindow::with_clock(quota, clock).with_initial(tokens));
-                pair.model.charge(limit - tokens, at);
-            }
-            Kind::SlidingWindowCounter | Kind::SlidingWindowLog => {}
-        }
+        let clock = pair.clock.clone();
+        pair.limiter = match kind {
+            Kind::TokenBucket => Box::new(TokenBucket::with_clock(quota, clock).with_initial(tokens)),
+            Kind::PackedTokenBucket => Box::new(PackedTokenBucket::with_clock(quota, clock).with_initial(tokens)),
+            Kind::FixedWindow => Box::new(FixedWindow::with_clock(quota, clock).with_initial(tokens)),
+            Kind::SlidingWindowCounter | Kind::SlidingWindowLog => return Ok(pair),
+        };
+        pair.model = kind.model_holding(tokens, quota, at);
         Ok(pair)
     }
 
@@ -214,8 +277,7 @@ impl Pair {
                     assert_eq!(denied, Denied::ExceedsBurst { cost: n, max_cost });
                     assert_eq!(denied.retry_after(), None);
                 } else {
-                    let wait = denied.retry_after().expect("a cost within the largest is not refused for ever");
-                    self.expect_wait(n, wait);
+                    self.expect_wait(n, denied.retry_after());
                 }
             }
         }
@@ -260,8 +322,8 @@ impl Pair {
         assert!(available >= least, "{available} tokens left at {now:?}, where the model has {least}");
         let early = self.model.shortfall(available, now);
         assert!(self.kind.allows(early, self.quota), "{available} tokens left at {now:?}, {early} too many");
-        self.expect_wait(1, status.retry_after.expect("a cost of one is never refused for ever"));
-        self.expect_wait(limit, status.reset_after);
+        self.expect_wait(1, status.retry_after);
+        self.expect_wait(limit, Some(status.reset_after).filter(|&wait| wait < Duration::MAX));
     }
 
     /// Moves on by `wait`, a hint for a cost of `n`: refused a nanosecond before, admitted at it.
@@ -288,12 +350,16 @@ impl Pair {
 
     /// Checks the limiter's answer to when `n` tokens would be admitted.
     #[track_caller]
-    fn expect_wait(&self, n: u64, wait: Duration) {
-        let due = self.now.saturating_add(wait);
-        // Where no instant is late enough, the answer reads as the end of time.
-        let latest = self.model.earliest(n, self.now).unwrap_or(Nanos::MAX);
+    fn expect_wait(&self, n: u64, wait: Option<Duration>) {
+        let earliest = self.model.earliest(n, self.now);
+        let Some(wait) = wait else {
+            let horizon = self.kind.horizon();
+            assert!(earliest.is_none_or(|at| at > horizon), "{n} refused for ever, by the model until {earliest:?}");
+            return;
+        };
+        let (due, latest) = (self.now.saturating_add(wait), earliest.unwrap_or(Nanos::MAX));
         assert!(due <= latest, "{n} due at {due:?}, by the model at {latest:?}");
         let early = self.model.shortfall(n, due);
-        assert!(due == Nanos::MAX || self.kind.allows(early, self.quota), "{n} due at {due:?}, {early} tokens early");
+        assert!(self.kind.allows(early, self.quota), "{n} due at {due:?}, {early} tokens early");
     }
 }

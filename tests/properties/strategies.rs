@@ -44,8 +44,7 @@ pub(crate) fn fitted(kind: Kind, quota: Quota) -> Pair {
     let smaller = match Pair::new(kind, quota) {
         Ok(pair) => return pair,
         Err(BuildError::LogTooLong { .. }) => Quota::try_new(tokens % 3_000 + 1, period, 1),
-        Err(BuildError::PeriodTooLong { longest }) => Quota::try_new(tokens, longest, 1),
-        Err(BuildError::LimitTooLarge { largest: 0 }) => Quota::try_new(1, period, quota.burst()),
+        Err(BuildError::LimitTooLarge { largest: 0 }) => Quota::try_new(1, period, quota.burst().min(1 << 60)),
         Err(BuildError::LimitTooLarge { largest }) if kind == Kind::PackedTokenBucket => {
             Quota::try_new(tokens, period, largest)
         }

@@ -5,8 +5,7 @@
 
 use crate::memory::Memory;
 use crate::word::Word;
-use crate::world::{At, Broken, Call, DEPOSITS, DRY, SLOTS, Scenario, State, Thread, V};
-use tollgate::Nanos;
+use crate::world::{At, Broken, Call, DEPOSITS, DRY, SLOTS, Scenario, State, Thread, V, instant};
 use tollgate::algorithm::{Algorithm, Gcra};
 
 /// One thread's next access.
@@ -130,7 +129,7 @@ impl Step<'_> {
             }
             (Call::Refund, At::Start) => self.go(memory, At::Central, |me| me.reading = now),
             (Call::Refund, _) => {
-                let value = self.gcra().refund(memory.last(V), 1, Nanos(me.reading));
+                let value = self.gcra().refund(memory.last(V), 1, instant(me.reading));
                 self.denied(self.updated(V, value));
                 self.next.last_mut().unwrap().admitted[usize::try_from(now).unwrap()] -= 1;
             }
@@ -152,7 +151,7 @@ impl Step<'_> {
     }
 
     fn available(&self, value: u64, reading: u64) -> u64 {
-        self.gcra().available(value, Nanos(reading))
+        self.gcra().available(value, instant(reading))
     }
 
     /// Rule 1, first half: a load of the own slot.
@@ -200,7 +199,7 @@ impl Step<'_> {
     fn draw(&mut self, n: u64, me: &Thread) {
         let q = self.world.batch;
         let most = if self.broken(Broken::NoCap) { n + q } else { (n + q).wrapping_sub(me.seen) };
-        let (last, now) = (self.state.memory.last(V), Nanos(me.reading));
+        let (last, now) = (self.state.memory.last(V), instant(me.reading));
         let drawn = self.available(last, me.reading).min(most);
         if drawn >= n {
             let memory = self.updated(V, self.gcra().acquire(last, drawn, now).unwrap());
@@ -262,7 +261,7 @@ impl Step<'_> {
     /// Rule 3, and calls on a reading.
     fn draw_exactly(&mut self, n: u64, me: &Thread) {
         let last = self.state.memory.last(V);
-        if let Ok(value) = self.gcra().acquire(last, n, Nanos(me.reading)) {
+        if let Ok(value) = self.gcra().acquire(last, n, instant(me.reading)) {
             self.end(self.updated(V, value), n, me.reading, |_| {});
             self.next.last_mut().unwrap().drawn += n;
         }

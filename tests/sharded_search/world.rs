@@ -84,6 +84,14 @@ pub(crate) enum Fault {
     DryWithCredits,
 }
 
+/// How long a tick takes, in nanoseconds: so long that a token is more than a unit.
+const TICK: u64 = 16;
+
+/// The instant after so many ticks.
+pub(crate) fn instant(ticks: u64) -> Nanos {
+    Nanos(TICK * ticks)
+}
+
 /// A small world. In each tick of its clock the burst of the central word falls due.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scenario<'a> {
@@ -195,7 +203,7 @@ impl Scenario<'_> {
     }
 
     fn with_burst(&self, burst: u64) -> Gcra {
-        Gcra::new(Quota::per(self.central, core::time::Duration::from_nanos(1)).with_burst(burst))
+        Gcra::new(Quota::per(self.central, core::time::Duration::from_nanos(TICK)).with_burst(burst))
     }
 
     /// What a token adds to V.

@@ -12,6 +12,7 @@ pub mod ours;
 pub mod peer;
 pub mod registry;
 pub mod version;
+pub mod waiting;
 
 use core::time::Duration;
 use label::Label;

@@ -16,6 +16,8 @@ pub const QUANTA: &str = "0.13.0";
 pub const RATE_NET: &str = "2.1.0";
 /// `ratelimit`, by Brian Martin.
 pub const RATELIMIT: &str = "2.0.0";
+/// `tokio`, whose semaphore is the baseline of those who wait, and on which all of them run.
+pub const TOKIO: &str = "1.54.1";
 /// The baselines and the floor, which are part of this harness.
 pub const STD: &str = "std";
 
@@ -35,6 +37,7 @@ mod tests {
             ("quanta", QUANTA),
             ("rate-net", RATE_NET),
             ("ratelimit", RATELIMIT),
+            ("tokio", TOKIO),
         ] {
             let entry = format!("name = \"{name}\"\nversion = \"{version}\"\n");
             assert!(lock.contains(&entry), "{name} {version} is not in Cargo.lock");

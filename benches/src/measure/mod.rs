@@ -12,7 +12,8 @@
 //! 4. Add the constant to the list in `record/steps.rs`, and the command to `main.rs`.
 //!
 //! One with threads of another kind takes [`stage`](crate::run::stage::stage) and [`Rounds`](crate::run::rounds::Rounds)
-//! instead of a plan, as `keyed` does.
+//! instead of a plan, as `keyed` does. One whose figures are others altogether has rows of its own and is called by `record`
+//! itself: `accuracy` and `waiting`.
 
 pub mod accuracy;
 pub mod clock;
@@ -23,4 +24,5 @@ pub mod latency;
 pub mod measurement;
 pub mod single;
 pub mod summary;
+pub mod waiting;
 pub mod writes;

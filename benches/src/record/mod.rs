@@ -82,11 +82,12 @@ fn fill(draft: &Path, machine: &Machine, seconds: f64) -> Result<()> {
             save(&format!("{}.svg", step.name), &plot(&outcome.rows).svg())?;
         }
     }
-    println!("and: accuracy, instructions");
+    println!("and: accuracy, waiting, instructions");
     let accuracy = crate::measure::accuracy::record(draft)?;
+    let waiting = crate::measure::waiting::record(draft)?;
     let instructions = crate::measure::instructions::counts()?;
     // From the files, so that the text says what they say.
-    save("README.md", &readme::text(&report::read(draft)?, machine, &accuracy, instructions.as_deref()))
+    save("README.md", &readme::text(&report::read(draft)?, machine, &accuracy, &waiting, instructions.as_deref()))
 }
 
 /// The sources must be those of a commit, and of the commit that this program was built from.

@@ -28,7 +28,7 @@ cores says nothing about one with many.
 ";
 
 /// The text, from the figures alone.
-pub fn text(rows: &[Row], machine: &Machine, accuracy: &str, instructions: Option<&str>) -> String {
+pub fn text(rows: &[Row], machine: &Machine, accuracy: &str, waiting: &str, instructions: Option<&str>) -> String {
     let command = "cargo run --release -p tollgate-bench -- record";
     let mut parts = vec![
         format!(
@@ -47,6 +47,7 @@ pub fn text(rows: &[Row], machine: &Machine, accuracy: &str, instructions: Optio
         parts.push(step.block(rows));
     }
     parts.push(format!("## Accuracy\n\n![Decisions that differ](accuracy.svg)\n\n```text\n{accuracy}```\n"));
+    parts.push(format!("## Waiting\n\n![How late tasks are](waiting.svg)\n\n{waiting}"));
     if let Some(counts) = instructions {
         let title = "## Machine instructions for each call\n\nCounted by callgrind; no clock is read.";
         parts.push(format!("{title}\n\n```text\n{counts}```\n"));
@@ -69,10 +70,18 @@ mod tests {
             threads: 1,
             ..Row::default()
         };
-        let text = text(&[row("contention"), row("clock")], &machine, "boundary-attack 200\n", Some("probe 49\n"));
+        let text = text(
+            &[row("contention"), row("clock")],
+            &machine,
+            "boundary-attack 200\n",
+            "fair 0.99\n",
+            Some("probe 49\n"),
+        );
         for part in [
             "boundary-attack",
             "(accuracy.svg)",
+            "(waiting.svg)",
+            "fair 0.99",
             "# Some CPU",
             "## In short",
             "-- record`",

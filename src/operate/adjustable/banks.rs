@@ -43,8 +43,8 @@ const fn word(position: u64, bank: usize) -> u64 {
 impl Bank {
     const_unless_loom! {
         const fn new(terms: Terms) -> Self {
-            let [low, high, tokens, period, unit, shift, burst, start, base] = terms.to_words();
-            Self([AtomicU64::new(low), AtomicU64::new(high), AtomicU64::new(tokens), AtomicU64::new(period), AtomicU64::new(unit), AtomicU64::new(shift), AtomicU64::new(burst), AtomicU64::new(start), AtomicU64::new(base)])
+            let [low, high, tokens, period, unit, grain, burst, start, base] = terms.to_words();
+            Self([AtomicU64::new(low), AtomicU64::new(high), AtomicU64::new(tokens), AtomicU64::new(period), AtomicU64::new(unit), AtomicU64::new(grain), AtomicU64::new(burst), AtomicU64::new(start), AtomicU64::new(base)])
         }
     }
 

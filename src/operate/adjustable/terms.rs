@@ -34,14 +34,14 @@ impl Terms {
 
     /// As words, for a bank.
     pub(super) const fn to_words(self) -> [u64; Self::WORDS] {
-        let [low, high, tokens, period, unit, shift, burst] = self.gcra.to_words();
-        [low, high, tokens, period, unit, shift, burst, self.start.0, self.base]
+        let [low, high, tokens, period, unit, grain, burst] = self.gcra.to_words();
+        [low, high, tokens, period, unit, grain, burst, self.start.0, self.base]
     }
 
     /// The terms that are these words.
     pub(super) const fn from_words(words: [u64; Self::WORDS]) -> Self {
-        let [low, high, tokens, period, unit, shift, burst, start, base] = words;
-        let gcra = Gcra::from_words([low, high, tokens, period, unit, shift, burst]);
+        let [low, high, tokens, period, unit, grain, burst, start, base] = words;
+        let gcra = Gcra::from_words([low, high, tokens, period, unit, grain, burst]);
         Self { gcra, start: Nanos(start), base }
     }
 
@@ -62,7 +62,7 @@ impl Terms {
         match self.gcra.acquire(position.wrapping_sub(self.base), n, self.since_start(now)) {
             Ok(next) if next <= LAST - self.base => Ok(self.base + next),
             // The end of the word's life: no more tokens come.
-            Ok(next) => Err(Denied::TryAfter(self.told(self.gcra.hint(next, Nanos::MAX), now))),
+            Ok(next) => Err(Denied::TryAfter(self.told(self.gcra.hint(next, Nanos::MAX).until(Nanos::ZERO), now))),
             Err(Denied::TryAfter(hint)) => Err(Denied::TryAfter(self.told(hint, now))),
             Err(denied) => Err(denied),
         }

@@ -62,8 +62,8 @@ impl Model for FixedWindow {
         shortfall
     }
 
-    fn refund(&mut self, n: u64, now: Nanos) {
-        if self.window_at(now) == self.window {
+    fn refund(&mut self, n: u64, taken: Nanos) {
+        if taken.as_nanos() / period(self.quota) == self.window {
             self.count = self.count.saturating_sub(n.into());
         }
     }
@@ -96,9 +96,13 @@ mod tests {
         let mut window = FixedWindow::new(Quota::per_second(3));
         window.charge(2, Nanos::ZERO);
         window.refund(1, Nanos::from_secs(1));
-        assert_eq!(window.available(Nanos::ZERO), 1, "that window was past");
+        assert_eq!(window.available(Nanos::ZERO), 1, "nothing was taken in that window");
         window.refund(5, Nanos::ZERO);
         assert_eq!(window.available(Nanos::ZERO), 3);
+        window.charge(2, Nanos::from_secs(7));
+        window.refund(2, Nanos::from_secs(6));
+        assert_eq!(window.available(Nanos::from_secs(7)), 1, "that window is past");
+        window.refund(2, Nanos::from_secs(7));
         assert_eq!(window.charge(7, Nanos::ZERO).to_string(), "4/1");
     }
 }

@@ -40,6 +40,7 @@ mod line;
 mod sliding_window_counter;
 mod sliding_window_log;
 mod token_bucket;
+mod units;
 
 pub use fixed_window::FixedWindow;
 pub use fraction::Fraction;
@@ -47,6 +48,7 @@ pub use line::{Interval, Line, Refusal};
 pub use sliding_window_counter::SlidingWindowCounter;
 pub use sliding_window_log::SlidingWindowLog;
 pub use token_bucket::TokenBucket;
+pub use units::InUnits;
 
 use tollgate::{Nanos, Quota};
 
@@ -79,9 +81,9 @@ pub trait Model {
     /// A cost of 0 changes nothing.
     fn charge(&mut self, n: u64, now: Nanos) -> Fraction;
 
-    /// Gives back at `now` what was charged, `n` tokens of it. The model never holds more than when it was full, and a
-    /// window that is past at `now` takes nothing back.
-    fn refund(&mut self, n: u64, now: Nanos);
+    /// Gives back `n` tokens of what was charged at `taken`. The model never holds more than when it was full, and what a
+    /// window counted that is past stays counted.
+    fn refund(&mut self, n: u64, taken: Nanos);
 
     /// Whether a cost of `n` tokens would be admitted at `now`. Changes nothing.
     fn would_admit(&self, n: u64, now: Nanos) -> bool {

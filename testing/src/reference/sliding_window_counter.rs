@@ -74,8 +74,9 @@ impl Model for SlidingWindowCounter {
         shortfall
     }
 
-    fn refund(&mut self, n: u64, now: Nanos) {
-        if let Some(count) = self.counts.get_mut(&self.place(now).0) {
+    fn refund(&mut self, n: u64, taken: Nanos) {
+        let window = taken.as_nanos() / period(self.quota);
+        if let Some(count) = self.counts.get_mut(&window) {
             *count = count.saturating_sub(n.into());
         }
     }
@@ -101,7 +102,10 @@ mod tests {
         let mut counter = SlidingWindowCounter::new(Quota::per_second(10));
         counter.charge(10, Nanos::ZERO);
         counter.refund(3, Nanos::from_secs(1));
-        assert_eq!(counter.available(Nanos::from_secs(1)), 0, "that window was past");
+        assert_eq!(counter.available(Nanos::from_secs(1)), 0, "nothing was taken in that window");
+        counter.refund(3, Nanos::ZERO);
+        assert_eq!(counter.available(Nanos::from_secs(1)), 3, "the window before still counts");
+        counter.charge(3, Nanos::ZERO);
         counter.charge(4, Nanos::from_millis(1_900));
         assert_eq!(counter.available(Nanos::from_secs(2)), 6);
         assert_eq!(counter.available(Nanos::from_secs(3)), 10);
