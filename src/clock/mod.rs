@@ -48,8 +48,9 @@ use crate::nanos::Nanos;
 /// clock that steps back, or that differs between cores, can refuse a call but never mint a token. Two clocks that
 /// disagree by `e` can admit at most `2 * rate * e` more in real time.
 ///
-/// The origin may be any instant less than about 90 years ago: limiters tell instants apart up to 146 years from the
-/// origin (73 years for rates above 4e9 tokens per second; packed words at least 30), and read later ones as that.
+/// The origin may be any instant less than about 90 years ago, 1970 for example: limiters tell instants apart for at least
+/// 120 years from the origin (110 by key), and read later ones as the last. A clock that is set far ahead and back again
+/// shuts a limiter for as long; [`Steady`] bounds that.
 ///
 /// Anybody may implement it; later methods will have defaults.
 ///

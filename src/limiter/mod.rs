@@ -109,10 +109,30 @@ impl<A: Algorithm, C> RateLimiter<A, C> {
         })
     }
 
-    /// As [`refund`](Self::refund), as of `now`. No clock is read.
+    /// As [`refund`](Self::refund), of tokens that were taken on the reading `taken`. No clock is read.
+    ///
+    /// A window takes back what was taken in it, and nothing else: a refund for a fixed window that is past is lost, and
+    /// one for the window before the present one of a sliding counter makes that count for less. So a window never admits
+    /// more than its limit plus what was given back of it. For a bucket any reading since will do, such as the present one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tollgate::{Clock, FixedWindow, ManualClock, Quota};
+    ///
+    /// let clock = ManualClock::new();
+    /// let window = FixedWindow::with_clock(Quota::per_minute(5), clock.clone());
+    /// let taken = clock.now();
+    /// assert!(window.try_acquire_n_at(5, taken).is_ok());
+    /// clock.advance(Duration::from_secs(60)); // meanwhile, the next minute has begun
+    /// assert!(window.try_acquire_n(5).is_ok());
+    /// window.refund_at(5, taken);
+    /// assert_eq!(window.available(), 0); // what belonged to the last minute is no business of this one
+    /// ```
     #[inline]
-    pub fn refund_at(&self, n: u64, now: Nanos) {
-        self.cell.apply(|word| (self.algorithm.refund(word, n, now), ()));
+    pub fn refund_at(&self, n: u64, taken: Nanos) {
+        self.cell.apply(|word| (self.algorithm.refund(word, n, taken), ()));
     }
 
     /// As [`available`](Self::available), as of `now`. No clock is read.
@@ -189,12 +209,14 @@ impl<A: Algorithm, C: Clock> RateLimiter<A, C> {
 
     /// Gives `n` tokens back, for work that was admitted and then not done.
     ///
-    /// The level is capped: never more than the burst, nor more than the present window has counted. A refund for a window
-    /// that is past is lost.
+    /// The level is capped: never more than the burst, nor more than a window has counted. In a window's case this gives
+    /// back to the *present* window, whichever window they were taken in. Where the work may have outlasted its window,
+    /// call [`refund_at`](Self::refund_at) with the reading on which the tokens were taken.
     ///
     /// Only give back what was taken. The bound then holds in any window for what was admitted less what was given back
     /// meanwhile. It need not hold for what was kept: a token that is given back late can come on top of the one that
-    /// has fallen due in its place.
+    /// has fallen due in its place. In a window that is given back what an earlier one had counted, up to the limit more is
+    /// admitted than its limit; with `refund_at` never.
     ///
     /// # Examples
     ///
