@@ -194,7 +194,7 @@ impl Quota {
 /// let day = Duration::from_secs(86_400);
 /// let error = Quota::try_new(1, day * 3_652_500, 1).unwrap_err(); // ten thousand years
 /// assert!(matches!(error, QuotaError::PeriodTooLong { .. }));
-/// assert_eq!(error.to_string(), "the period is too long: at most 4611686018 seconds (146 years) can be told apart");
+/// assert_eq!(error.to_string(), "the period is too long: at most 4611686018 seconds (146 years)");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -205,7 +205,7 @@ pub enum QuotaError {
     ZeroPeriod,
     /// A burst of zero, which would admit nothing. For that, say [`Quota::DENY_ALL`].
     ZeroBurst,
-    /// The period is longer than can be told apart.
+    /// The period is longer than a clock can count.
     PeriodTooLong {
         /// The longest period there is.
         longest: Duration,
@@ -251,7 +251,7 @@ impl fmt::Display for QuotaError {
             Self::ZeroTokens | Self::ZeroPeriod | Self::ZeroBurst => Ok(()),
             Self::PeriodTooLong { longest } => {
                 let seconds = longest.as_secs();
-                write!(f, ": at most {seconds} seconds ({} years) can be told apart", seconds / 31_557_600)
+                write!(f, ": at most {seconds} seconds ({} years)", seconds / 31_557_600)
             }
             Self::RateTooHigh { most, period } => write!(f, ": at most {most} tokens per {period:?}"),
             Self::BurstTooLarge { largest } => write!(f, ": at most {largest} at this rate"),

@@ -5,9 +5,11 @@
 //! over [`WaitingTokenBucket`] itself. What must hold in all of them: no position is spent twice, none outside its time,
 //! and what was neither spent nor reported as lost is still there.
 
+use core::hash::BuildHasherDefault;
 use core::time::Duration;
+use std::hash::DefaultHasher;
 use std::sync::Arc;
-use tollgate::{Clock, ManualClock, Nanos, Place, Quota, WaitingTokenBucket, loom_support};
+use tollgate::{Clock, KeyedLimiter, ManualClock, Nanos, Place, Quota, WaitingTokenBucket, loom_support};
 use tollgate_loom::cell::OwnReading;
 use tollgate_loom::waiting::{Line, Rules, Span};
 use tollgate_loom::{assert_bounded, explore, must_fail, race};
@@ -378,6 +380,25 @@ mod real_type {
         expired_on_one_clock(Some(3));
         given_back_to_one_who_waits(Some(3));
         a_stretch_taken_in_pieces(Some(4));
+    }
+
+    /// Two take places in the line of one key, and one gives its place back: from the end, if it is still the last.
+    #[test]
+    fn by_key() {
+        explore("waiting, by key", Some(3), || {
+            const BURST: u64 = 3;
+            let hasher = BuildHasherDefault::<DefaultHasher>::default();
+            let limiter = KeyedLimiter::<u32, _, _>::with_hasher_and_clock(quota(BURST), 1, hasher, OwnReading);
+            limiter.try_acquire_n_at(&7, 1, Nanos(0)).expect("it is full");
+            let limiter = Arc::new(limiter);
+            let gone = race(&limiter, [true, false], |limiter, keeps| {
+                OwnReading.tell(0);
+                let Ok(place) = limiter.reserve_within(&7, 1, Duration::ZERO) else { panic!("there are three") };
+                if keeps { place.spend().map_or(0, |()| 1) } else { 1 - place.cancel() }
+            });
+            let left = limiter.status_at(&7, Nanos(0)).remaining;
+            assert_eq!(1 + gone.iter().sum::<u64>() + left, BURST, "{gone:?} and {left} left");
+        });
     }
 
     impl Told for ManualClock {

@@ -18,7 +18,7 @@ use core::time::Duration;
 /// leaky bucket:  level  = max(V, E(now)) - E(now)        capacity = burst
 /// ```
 ///
-/// `V = 0` means "full since for ever", so a fresh bucket needs no reading of the clock. An older `now` only lowers
+/// `V = 0` means that the bucket has always been full, so a fresh one needs no reading of the clock. An older `now` only lowers
 /// `E`: a stale or backward clock can refuse a call, never mint a token.
 ///
 /// Bound: for any two readings `s <= t`, at most `burst + rate * (t - s)` tokens are admitted with readings in
@@ -98,7 +98,7 @@ impl Gcra {
         }
     }
 
-    /// Full since for ever.
+    /// Has always been full.
     pub(crate) const FRESH: u64 = 0;
 
     /// How many whole tokens a unit has: 0 where it is a part of one.

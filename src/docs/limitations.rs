@@ -10,9 +10,8 @@
 //!   a token has come gets it. Who wants a place in line takes a [`WaitingTokenBucket`](crate::WaitingTokenBucket); windows and
 //!   logs have none.
 //! * **No fairness among threads.** Under contention one thread may be served more often than another.
-//! * **A fixed quota.** A limiter keeps the quota that it was made with, but for an
-//!   [`AdjustableTokenBucket`](crate::AdjustableTokenBucket). Elsewhere a new quota means a new limiter, and that is full
-//!   unless it is told otherwise.
+//! * **One limiter whose quota can change.** That is the [`AdjustableTokenBucket`](crate::AdjustableTokenBucket). Any other
+//!   keeps the quota that it was made with: a new quota means a new limiter, which starts full unless told otherwise.
 //!
 //! # What a hint means
 //!
@@ -59,8 +58,8 @@
 //! alone, not credits. A call can be denied while another thread,
 //! suspended in the middle of a refill, has tokens in hand. A handle that is leaked keeps its tokens for ever. The bucket
 //! allocates when it is made, so a `static` needs a `LazyLock`; and a thread's first call to any sharded bucket may
-//! allocate, to have its shard given back when the thread ends. Without `std` threads cannot be
-//! told apart, and there is one shard.
+//! allocate, to have its shard given back when the thread ends. Without `std` one thread cannot
+//! be told from another, and there is one shard.
 //!
 //! # The keyed limiter
 //!
@@ -74,11 +73,14 @@
 //! newcomer takes a slot, so that its bucket fills, unless its cost is above the burst; and `TableFull` says when
 //! there is room, not when the call will be admitted.
 //!
-//! On a reading that is behind others, a newcomer starts full as of the latest instant at which a key had recovered whose
-//! slot has changed hands and that shares its horizon: it may have to wait for what it spends until then. There is a horizon
-//! for every 25 keys of the capacity, and at least 32. A slot that several callers fight over at one instant
-//! may cost whoever gets it a nanosecond for each of them. `TableFull` is no decision on one instant: slots may have
-//! become free while others were looked at.
+//! When a slot passes from a recovered key to a new one, the limiter remembers when the old key was full again, but not
+//! which key it was. So a newcomer counts as full only from the latest such instant on: a caller whose reading is older
+//! than that finds a new key short of the tokens that fall due in between, and may have to wait for them. Such instants
+//! are kept apart by groups of keys, the *horizons*, of which there is one for every 25 keys of the capacity and at least
+//! 32; a newcomer looks at that of its own group alone.
+//!
+//! A slot that several callers fight over at one instant may cost whoever gets it a nanosecond for each of them.
+//! `TableFull` is no decision on one instant: slots may have become free while others were looked at.
 //!
 //! A key that was given tokens back, or was forgiven, keeps its slot after its bucket is full again: for as long as the
 //! longest debt of any class, and about two seconds. Where a clock was far ahead when such a key was charged, its
@@ -91,11 +93,11 @@
 //!
 //! # Targets
 //!
-//! The crate is lock-free where the target has a 64-bit compare-and-swap. That is so on the usual 64-bit targets, and
-//! on 32-bit x86 and ARMv7. Elsewhere `portable-atomic` does not offer the atomic, and the crate does not compile,
-//! unless some crate in the build turns on its feature `fallback`: then a global lock takes the atomic's place. The
-//! crate `quanta` turns it on. On such a target, build without this crate's feature `quanta` and let the compiler
-//! tell.
+//! The crate is lock-free where the target has a 64-bit compare-and-swap: on the usual 64-bit targets, and on 32-bit x86
+//! and ARMv7. On a target that has none the build stops with a message that names the way out: make `portable-atomic`
+//! with its feature `fallback` a dependency of yours. Then a global lock takes the atomic's place, and the crate is no
+//! longer lock-free. Another crate in the build may have turned that feature on already (`quanta` does, so this
+//! crate's default features do): to find out, build without default features and see whether the message comes.
 //!
 //! # Costs
 //!

@@ -55,23 +55,12 @@
 //! Models are bounded by their size, and some by a number of preemptions that they state; never by time, since loom
 //! lets a model that is cut short pass.
 //!
-//! *Figures (0.1.0).* Models of the code that ships, and of transcriptions with all their rules; executions with plain
-//! loads, and with loads as read-modify-writes; broken twins:
-//!
-//! | protocol | models | plain loads | as read-modify-writes | twins |
-//! |---|---|---|---|---|
-//! | single words | 50 | 131,293 | 119,252 | 20 |
-//! | sliding window log | 43 | 589,953 | 854,141 | 11 |
-//! | sharded token bucket | 36 | 328,791 | 119,618 | 17 |
-//! | keyed limiter | 34 | 2,175,536 | 446,371 | 18 |
-//!
-//! | places in line | 24 | 149,139 | 1,203,547 | 9 |
-//!
-//! Each twin fails in at least one of the two ways. On two busy cores it takes eight to twelve minutes, with the
-//! build. The library's own single-word code was broken on purpose in seven places, and the models failed each time.
-//! They found one fault that was no purpose: a packed bucket let a late reading spend tokens that fell due after it.
-//! The twins of the log, of the sharded bucket and of the keyed limiter are transcriptions with a rule taken away;
-//! the same scenes, or some much like them, run on the code that ships.
+//! Each twin fails in at least one of the two ways. The library's own single-word code was broken on purpose in several
+//! places, and the models failed each time. They found one fault that was no purpose: a packed bucket let a late reading
+//! spend tokens that fell due after it. The twins of the log, of the sharded bucket and of the keyed limiter are
+//! transcriptions with a rule taken away; the same scenes, or some much like them, run on the code that ships. How many
+//! models and twins each protocol has, and how many executions they come to, is in `results/verification.md` in the
+//! repository, with the date.
 //!
 //! # Real threads
 //!
@@ -120,13 +109,10 @@
 //! Each target has been seen to find a fault that was planted for it, from nothing but an empty corpus (the parser's from
 //! its seeds). One fault was found that was not planted: a refund to a full packed bucket hid tokens from older readings.
 //!
-//! *Figures (0.1.0).* Each target was run for 20 minutes or more by the clock, at low priority on two cores busy with
-//! other work. Million executions: quota and timeline 89; token bucket 2.9; packed 2.5; fixed window 3.9; sliding counter
-//! 1.1; sliding log 0.5; sharded 3.3; keyed 2.1; the parser of logs 4.5. They cover 111, 271, 282, 263, 345, 340, 528, 430
-//! and 374 edges, and so do the seeds. The target for places in line, which came later, has run for a minute: 0.9 million
-//! executions. The keyed target has stopped twice, on its own judgement: it held a key that was
+//! The keyed target has stopped twice, on its own judgement: it held a key that was
 //! born on a late reading, or in a slot that newcomers had given back on one, to what other keys have. Those inputs are
-//! regressions now, and what they showed is said in the [limitations](super::limitations#the-keyed-limiter).
+//! regressions now, and what they showed is said in the [limitations](super::limitations#the-keyed-limiter). How long each
+//! target has run is in `results/verification.md` in the repository.
 //!
 //! *What it cannot see:* threads, again; and faults that only an unlikely coincidence of values would reach.
 //!
@@ -136,11 +122,9 @@
 //! cargo mutants --file src/timeline.rs --file 'src/algorithm/*.rs' --file src/cell.rs
 //! ```
 //!
-//! `cargo mutants` changes one operator or return value at a time and expects a test to fail. Of 354 mutants of the core,
-//! 27 do not compile and 2 run for ever; the unit tests, the properties and the fuzz targets' seeds killed 305 of the
-//! rest at the first attempt. Of the 20 that lived, 12 have got a test and one has gone with the condition it was in. Run
-//! again after that on the timeline, the fields and the packed bucket: of 226 mutants 169 are killed, 48 do not compile,
-//! 3 run for ever, and 6 live. Those that live, here and in the other files, change nothing that can be observed:
+//! `cargo mutants` changes one operator or return value at a time and expects a test to fail. Most of the mutants of the core
+//! that compile are killed by the unit tests, the properties and the fuzz targets' seeds; `results/verification.md` in the
+//! repository has the counts. Those that live change nothing that can be observed:
 //!
 //! | mutant | why it is no fault |
 //! |---|---|
@@ -156,10 +140,8 @@
 //! cargo llvm-cov --package tollgate --tests
 //! ```
 //!
-//! The tests of the package execute 98.2 % of the lines in `src`, unit tests among them, and 87.7 % of its branches, as
-//! the compiler counts them (`--branch`, which it calls unstable). Every line of the timeline, of the algorithms' steps, of
-//! the CAS loop and of the sharded bucket is among them; a few lines that only a race reaches are executed in one run and
-//! not in the next. Lines that are not: conversions and defaults that only documentation uses, whose examples are run but
+//! The tests of the package execute nearly all lines in `src`, unit tests among them; `results/verification.md` has the
+//! share. Lines that are not: conversions and defaults that only documentation uses, whose examples are run but
 //! not counted; what happens when the system has no memory or no thread to give; the hammer's and the models' own
 //! complaints. Branches that are not are mostly the second outcome of assertions, and of tests on constants, which
 //! differ from one instance of a generic function to the next.

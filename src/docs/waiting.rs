@@ -96,6 +96,11 @@
 //! |---|---|---|
 //! | [`WaitingTokenBucket`] | comes back | comes back to the next who asks, while the pool has room |
 //! | [`ShardedTokenBucket`] | comes back | is lost |
+//! | [`KeyedLimiter`](crate::KeyedLimiter), in the line of each key | comes back | is lost |
+//!
+//! By key there is no room for a pool: a key's line is the word of its bucket, so that millions of keys may have one. Nor do
+//! places come back from the end without limit: as many, one after the other, as take the longest burst of any class to
+//! recover, and then as time goes by.
 //!
 //! [`refund`](crate::WaitingTokenBucket::refund) gives back tokens without a place. It cannot know which positions they had, so its bound
 //! is the weaker one of any refund.
@@ -108,6 +113,7 @@
 //! * [`reserve_owned`](crate::WaitingTokenBucket::reserve_owned) gives one that may outlive the stack frame.
 //! * `acquire(n).await` and its forms, with the feature `async`, for a limiter on a clock that is also a `Timer`: `TokioClock`,
 //!   `AsyncIoClock`, `ManualClock`, or one of your own. `place.await` waits for a place that is reserved already.
+//!   By key, [`KeyedLimiter`](crate::KeyedLimiter) has the same forms, with the key in front: `acquire(&key, n).await`.
 //! * [`Pacer`](crate::Pacer) for one who works through a list at an even pace, and [`Throttled`](crate::Throttled) for bytes.
 //! * [`Retrying`](crate::Retrying) for limiters in which there are no places. It tries again, and keeps no order.
 //!

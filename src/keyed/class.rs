@@ -1,5 +1,6 @@
 //! [`Class`]: a keyed limiter under one of its quotas; where every call of either is decided.
 
+use super::identity::Identity;
 use super::pace::Pace;
 use super::store::Store;
 use crate::clock::Clock;
@@ -37,6 +38,42 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
     /// The most tokens that one call can take; a larger cost can never be admitted.
     pub fn max_cost(&self) -> u64 {
         self.pace.quota().burst()
+    }
+}
+
+impl<K: ?Sized, S, C> Class<'_, K, S, C> {
+    pub(crate) const fn clock(&self) -> &C {
+        &self.store.clock
+    }
+
+    /// Takes `n` tokens of a key that are due by `last`, which is not before `now`. Returns when the key's bucket will be full
+    /// again, 0 if the call was admitted without one; and when the tokens are due.
+    ///
+    /// The hint of a [`Denied::TryAfter`] counts from `last`.
+    pub(crate) fn reserve(&self, key: Identity, n: u64, now: Nanos, last: Nanos) -> Result<(u64, Nanos), Denied> {
+        let cost = self.pace.cost(n)?;
+        let (now, last) = (self.store.within(now), self.store.within(last));
+        if cost == 0 {
+            return Ok((0, now));
+        }
+        let patient = self.pace.patient(now, last);
+        let full_at = self.store.table.acquire_again(&patient, key, cost, now).map_err(|denied| match denied {
+            Denied::TryAfter(hint) => Denied::TryAfter(self.pace.hint_from(hint, now, last)),
+            denied => denied,
+        })?;
+        Ok((full_at, self.pace.due_at(full_at, now)))
+    }
+
+    /// Gives back at `now` what left a key's bucket full at `full_at`, if nothing was taken since; returns how many tokens of
+    /// it can be spent again.
+    pub(crate) fn give_back(&self, key: Identity, n: u64, full_at: u64, now: Nanos) -> u64 {
+        let now = self.store.within(now);
+        if full_at <= now.0 {
+            return 0; // it has drained, and the slot may be another's
+        }
+        let cut = |word| if word == full_at { self.pace.refunded(full_at, n) } else { word };
+        let from = self.store.table.lower(key, cut).unwrap_or(full_at);
+        self.pace.undrained(from, full_at, now).min(n)
     }
 }
 
@@ -82,6 +119,11 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         let line = self.store.table.line(key, 0);
         let now = self.store.within(now());
         self.store.table.acquire(line, self.pace, key, cost, now)
+    }
+
+    /// A key as the table knows it.
+    pub(crate) fn identity<Q: Hash + ?Sized>(&self, key: &Q) -> Identity {
+        self.store.identity(key)
     }
 
     /// As [`KeyedLimiter::refund`](crate::KeyedLimiter::refund), of tokens that were taken under this class's quota.

@@ -23,12 +23,12 @@ use core::time::Duration;
 pub enum KeyedError {
     /// Room for no key at all.
     ZeroCapacity,
-    /// More keys than can be told apart well.
+    /// More keys than 30 bits of a hash can distinguish well.
     CapacityTooLarge {
         /// The most keys that a table can be sized for.
         largest: usize,
     },
-    /// The memory for the table could not be had.
+    /// The memory for the table could not be allocated.
     OutOfMemory {
         /// The bytes that were asked for.
         bytes: usize,
@@ -67,7 +67,7 @@ impl fmt::Display for KeyedError {
         match self {
             Self::ZeroCapacity => f.write_str("a keyed limiter needs a capacity of at least one key"),
             Self::CapacityTooLarge { largest } => write!(f, "the capacity is too large: at most {largest} keys"),
-            Self::OutOfMemory { bytes } => write!(f, "the memory for the table could not be had: {bytes} bytes"),
+            Self::OutOfMemory { bytes } => write!(f, "the memory for the table could not be allocated: {bytes} bytes"),
             Self::NoQuota => f.write_str("a keyed limiter needs at least one quota"),
             Self::RateTooHigh { most, period } => {
                 write!(f, "the rate is too high for one key: at most {most} tokens per {period:?}")

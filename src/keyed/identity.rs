@@ -33,7 +33,7 @@ const STRIPES: u32 = 0x3C6E_F373;
 /// Among `n` live keys in `m` lines, about `n * n / (m * 2^31)` pairs do: one pair among a million keys and 400 000 lines
 /// once in 860 tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Identity(u64);
+pub(crate) struct Identity(u64);
 
 impl Identity {
     /// Any value, to fill an array with.

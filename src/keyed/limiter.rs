@@ -33,7 +33,7 @@ use std::hash::RandomState;
 /// that disagree by `e` admit at most `2 * rate * e` more in real time, whichever of them charges, forgets or revives a
 /// key.
 ///
-/// Keys are told apart by 30 bits of their hash and by their place. Two keys that share both share a bucket: they are
+/// A key is known by 30 bits of its hash and by its place. Two keys that share both share a bucket: they are
 /// refused more, never admitted more. Among a million live keys this happens to one pair in 860 tables. Whoever can
 /// choose keys with colliding hashes can take another's tokens, which is why the default hasher resists that. A
 /// table that holds its capacity in live keys refuses less than one newcomer in a million; with 1.2 times as many, about

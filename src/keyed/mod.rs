@@ -103,6 +103,7 @@ pub use address::ClientKey;
 pub use class::Class;
 pub use classes::Classes;
 pub use error::KeyedError;
+pub(crate) use identity::Identity;
 pub use limiter::KeyedLimiter;
 
 /// The lines of a key of this hash, for model checks that need keys to meet.

@@ -149,6 +149,31 @@ impl Pace {
         self.instant(self.position(full_at).saturating_sub(n.saturating_mul(self.unit)))
     }
 
+    /// The same pace for a call at `now` that will wait until `last`: with a burst that is larger by what falls due meanwhile.
+    pub(super) fn patient(&self, now: Nanos, last: Nanos) -> Self {
+        Self { burst: self.burst + (self.due(last.0) - self.due(now.0)), ..*self }
+    }
+
+    /// The hint of a [`patient`](Self::patient) call in terms of its tokens: due when they would have been, counted from `last`.
+    pub(super) const fn hint_from(&self, hint: Hint, now: Nanos, last: Nanos) -> Hint {
+        Hint { position: hint.position + (self.due(last.0) - self.due(now.0)), now: last, ..hint }
+    }
+
+    /// The first instant, `now` or later, at which a call may be admitted that leaves a bucket full at `full_at`.
+    pub(super) fn due_at(&self, full_at: u64, now: Nanos) -> Nanos {
+        match self.position(full_at).checked_sub(self.burst) {
+            Some(position) if position > self.due(now.0) => Nanos(self.instant(position)),
+            _ => now,
+        }
+    }
+
+    /// Whole tokens of the last that were charged to a bucket, from when it is full at `from` to when it is at `full_at`, that
+    /// have not drained at `now`.
+    pub(super) fn undrained(&self, from: u64, full_at: u64, now: Nanos) -> u64 {
+        let drained = self.position(from).max(self.due(now.0));
+        self.position(full_at).saturating_sub(drained) / self.unit.max(1)
+    }
+
     /// The longest that a key can be in debt, in nanoseconds.
     pub(super) const fn longest_debt(&self) -> u64 {
         self.instant(self.burst) + 4 // units are rounded up

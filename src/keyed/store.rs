@@ -10,7 +10,7 @@ use core::hash::{BuildHasher, Hash};
 #[derive(Debug)]
 pub(super) struct Store<S, C> {
     pub(super) table: Table,
-    /// The last instant told apart.
+    /// The last instant that the limiter can represent.
     pub(super) end: Nanos,
     /// Whether a key that nobody knows has less, in some class, than one that has recovered.
     pub(super) starts_short: bool,

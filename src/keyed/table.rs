@@ -81,14 +81,15 @@ impl Table {
         if tag == NOBODY { word.vacant_from() } else { word.free_from(self.hold) }
     }
 
-    /// Decides a call on a slot that may be the key's; `None` if it is not, or has no bucket (rules 2 and 3).
-    pub(super) fn charge(slot: Slot<'_>, tag: u32, call: &Call<'_>) -> Option<Result<(), Denied>> {
+    /// Decides a call on a slot that may be the key's; `None` if it is not, or has no bucket (rules 2 and 3). Returns when the
+    /// bucket will be full again.
+    pub(super) fn charge(slot: Slot<'_>, tag: u32, call: &Call<'_>) -> Option<Result<u64, Denied>> {
         let mut backoff = Backoff::new();
         // PROGRESS: lock-free. The CAS fails, or the word of a refusal changes, only if another call made a step.
         loop {
             let word = slot.find(tag).filter(|word| word.is_bucket())?;
             let decision = if let Some(full_at) = call.pace.charge(word.instant(), call.cost, call.now) {
-                slot.step(word, word.charged(full_at)).then_some(Ok(()))
+                slot.step(word, word.charged(full_at)).then_some(Ok(full_at))
             } else {
                 (slot.word() == word).then(|| Err(call.pace.refusal(word.instant(), call.cost, call.now)))
             };

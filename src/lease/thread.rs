@@ -153,7 +153,7 @@ mod numbered {
 
 #[cfg(not(feature = "std"))]
 mod numbered {
-    //! Without `std` threads cannot be told apart.
+    //! Without `std` there is no way to tell one thread from another.
 
     pub(crate) fn index() -> usize {
         0

@@ -46,8 +46,8 @@ const ENOUGH: u64 = 512;
 ///
 /// * Calls of cost 1, while there is no handle, are short of at most `r` tokens: those that are kept back for credits.
 ///   They find the credits in every shard.
-/// * For a larger cost, credits that lie in pieces are out of reach too, and what a handle holds is so for everybody
-///   else: together at most `2 * r` tokens, a quarter of the burst.
+/// * A larger cost cannot be paid with credits from several shards, and nobody but a handle's owner can use what the
+///   handle holds: together at most `2 * r` tokens, a quarter of the burst, are out of reach.
 ///
 /// While there is demand this does not grow: every token that falls due is admitted in the long run, be it by one thread
 /// alone. But an idle period fills the central word alone, not the slots, since nobody can tell when their credits were
@@ -66,7 +66,7 @@ const ENOUGH: u64 = 512;
 ///
 /// A thread gets a number when it first uses a sharded bucket, the lowest that is free, and gives it back when it ends:
 /// as many threads as there are shards have a shard each, and when there are more, some share one. Without the feature
-/// `std` threads cannot be told apart, and there is one shard.
+/// `std` one thread cannot be told from another, and there is one shard.
 ///
 /// # Progress and ordering
 ///

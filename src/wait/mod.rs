@@ -7,6 +7,7 @@
 //!   `acquire_blocking` and its forms wait for it.
 //! * [`Place`]: tokens of one's own, and the instant from which they may be spent. Held by value: spent, or given back.
 //! * [`ShardedTokenBucket::reserve`](crate::ShardedTokenBucket::reserve): places on its central word.
+//! * [`KeyedLimiter::reserve`](crate::KeyedLimiter::reserve): places by key, on the word of the key's bucket.
 //! * [`Line`]: what places are had of. A place is generic over what points to its limiter: `Place<&WaitingTokenBucket>`,
 //!   or `Place<Arc<WaitingTokenBucket>>` that can be kept anywhere.
 //!
@@ -55,6 +56,7 @@
 mod blocking;
 #[cfg(feature = "async")]
 mod future;
+mod keyed;
 mod line;
 #[cfg(feature = "std")]
 mod pacer;
@@ -71,6 +73,7 @@ mod token_bucket;
 
 #[cfg(feature = "async")]
 pub use future::{Acquire, Turn};
+pub use keyed::{KeyedLine, KeyedPlace};
 pub use line::Line;
 #[cfg(all(feature = "std", feature = "async"))]
 pub use pacer::Ticks;

@@ -99,7 +99,7 @@ impl<C> Pacer<C> {
     fn hand_out(&mut self, tick: Tick) {
         let interval = self.interval();
         if let Some(next) = &mut self.next {
-            // PROGRESS: none is needed; positions last as long as the clock's instants can be told apart.
+            // PROGRESS: none is needed; positions last as long as the clock can count.
             *next = next.saturating_add((tick.skipped + 1).saturating_mul(interval));
         }
     }

@@ -24,8 +24,8 @@ impl<C: Clock> ShardedTokenBucket<C> {
     ///
     /// # Errors
     ///
-    /// [`Denied::ExceedsBurst`] if `n` is above [`max_cost`](Self::max_cost); [`Denied::LineFull`] where instants cannot be
-    /// told apart any more. A refused call has taken nothing.
+    /// [`Denied::ExceedsBurst`] if `n` is above [`max_cost`](Self::max_cost); [`Denied::LineFull`] if the place would be
+    /// due later than the clock can count. A refused call has taken nothing.
     ///
     /// # Examples
     ///

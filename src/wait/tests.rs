@@ -48,6 +48,30 @@ fn the_last_place_goes_back_by_one_write_and_one_from_the_middle_by_three() {
     assert_eq!(bucket.available(), 2);
 }
 
+/// Of a place that is used in part, the later tokens come back, and only those: the word stands where the used ones end.
+#[test]
+#[cfg(feature = "std")]
+fn what_is_kept_of_a_place_is_its_lower_part() {
+    const BURST: u64 = 6;
+    let taken = |n: u64| Nanos::from_secs(n.saturating_sub(BURST));
+    for (cost, kept) in (1..=BURST).flat_map(|cost| (0..=cost + 1).map(move |kept| (cost, kept))) {
+        let bucket = bucket(BURST);
+        let place = bucket.reserve(cost).unwrap();
+        let ((), writes) = counting_writes(|| place.keep(kept));
+        assert_eq!(writes, u32::from(kept < cost), "{kept} of {cost}");
+        assert_eq!(bucket.available(), BURST - kept.min(cost), "{kept} of {cost}");
+        assert_eq!(bucket.reserve(BURST).unwrap().due(), taken(kept.min(cost) + BURST), "{kept} of {cost}");
+        // From the middle too: what comes back ends where the place did.
+        let place = bucket.reserve(cost).unwrap();
+        let after = bucket.reserve(1).unwrap();
+        let end = kept.min(cost) + cost + 1;
+        assert_eq!(after.due(), taken(end));
+        place.keep(kept);
+        after.cancel();
+        assert_eq!(bucket.reserve(BURST).unwrap().due(), taken(2 * kept.min(cost) + BURST), "{kept} of {cost}");
+    }
+}
+
 #[test]
 fn failures_without_cause_change_no_outcome() {
     let mut random = fastrand::Rng::with_seed(3);

@@ -80,7 +80,7 @@ impl WaitingTokenBucket<DefaultClock> {
         /// A bucket on the default clock in which no place is due later than `longest` from when it is reserved. It starts full.
         /// Every quota fits. No reading of the clock is taken.
         ///
-        /// With [`Duration::MAX`] the line reaches as far as instants can be told apart; see [`Clock`].
+        /// With [`Duration::MAX`] the line reaches as far as the clock can count; see [`Clock`].
         pub const fn new(quota: Quota, longest: Duration) -> Self {
             Self::with_clock(quota, longest, DefaultClock)
         }

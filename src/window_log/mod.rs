@@ -84,7 +84,7 @@ const END: Nanos = Nanos(slot::LATEST - 1);
 /// for. A reading that is older than the newest unit counts for itself when the call is decided, and as the
 /// newest one when it is remembered: it may be refused, and it never adds room.
 ///
-/// A clock's readings are told apart for 146 years from its origin; later ones read as the last.
+/// A log serves for 146 years from its clock's origin; every later reading counts as the last instant of those.
 ///
 /// # Cost
 ///

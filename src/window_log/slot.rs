@@ -25,7 +25,7 @@ pub(super) const LATEST: u64 = (1 << 62) - 1;
 pub(super) struct Slot(pub(super) u64);
 
 impl Slot {
-    /// Free since for ever; the lap before the first.
+    /// Always free so far: the lap before the first.
     pub(super) const EMPTY: Self = Self(0);
 
     /// A unit admitted in lap `lap`. `due` is at most [`LATEST`].

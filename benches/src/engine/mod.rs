@@ -92,8 +92,8 @@ mod tests {
         assert_eq!(limits::<Interval>(), [120_000, 100_000, u64::MAX]);
         assert_eq!(limits::<SlidingWindowLog>(), [120_000, 100_000, 10_000]);
         assert_eq!(limits::<MutexLog>(), [120_000, 100_000, 10_000]);
-        // 4,000 each millisecond: as much as its word holds.
-        assert_eq!(limits::<SlidingWindowCounter>(), [48_000, 40_000, 4_000]);
+        // 500 each tenth of a millisecond: as much as its word holds.
+        assert_eq!(limits::<SlidingWindowCounter>(), [51_500, 50_000, 500]);
         assert_eq!(limits::<LeakyBucketCrate>(), [130_000, 110_000, 10_000]);
     }
 }

@@ -51,12 +51,12 @@ impl Engine for Leaky {
 impl Engine for PackedTokenBucket {
     const LABEL: Label = Label::ours("packed", "quanta");
 
-    /// Its word holds `rate * burst` up to 1.9e10 only. Under an admit load it gets the burst of all, but four tokens
-    /// per second on top; under the fastest mixed load it has a tenth of the burst.
+    /// Its word holds `rate * burst` up to 4.8e9 only. Under an admit load it gets the burst of all, but a token each
+    /// four seconds on top; under the fastest mixed load it has a fortieth of the burst.
     fn quota(load: Load) -> Quota {
         match load {
-            Load::Admit => Quota::per_second(4).with_burst(load.quota().burst()),
-            Load::Mixed => load.quota().with_burst(1_000),
+            Load::Admit => Quota::per(1, Duration::from_secs(4)).with_burst(load.quota().burst()),
+            Load::Mixed => load.quota().with_burst(250),
             _ => load.quota(),
         }
     }
@@ -155,11 +155,11 @@ impl Engine for SlidingWindowCounter {
     const WINDOWED: bool = true;
 
     /// Its word holds two counts: the smaller the limit, the shorter the window may be. Under an admit load it gets a
-    /// limit of 1e8 in 30 days, under the fastest mixed load one of 4,000 each millisecond.
+    /// limit of 1e8 in 60 days, under the fastest mixed load one of 500 each tenth of a millisecond.
     fn quota(load: Load) -> Quota {
         match load {
-            Load::Admit => Quota::per(100_000_000, Duration::from_hours(720)),
-            Load::Mixed => Quota::per(4_000, Duration::from_millis(1)),
+            Load::Admit => Quota::per(100_000_000, Duration::from_hours(1_440)),
+            Load::Mixed => Quota::per(500, Duration::from_micros(100)),
             _ => load.quota(),
         }
     }

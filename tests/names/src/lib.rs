@@ -8,8 +8,8 @@ use tollgate::algorithm::{Algorithm, Gcra, Packed, SlidingCounter, Window};
 use tollgate::keyed::{Class, Classes};
 use tollgate::{
     AdjustError, AdjustableTokenBucket, BuildError, CarryOver, ClientKey, Clock, Denied, FixedWindow, Handle, Hint,
-    IntervalBucket, KeyedError, KeyedLimiter, KeyedRateLimit, LeakyBucket, Line, ManualClock, Monotone, Nanos,
-    PackedTokenBucket, ParseQuotaError, Place, Quota, QuotaError, RateLimit, RateLimitAt, RateLimiter,
+    IntervalBucket, KeyedError, KeyedLimiter, KeyedLine, KeyedPlace, KeyedRateLimit, LeakyBucket, Line, ManualClock,
+    Monotone, Nanos, PackedTokenBucket, ParseQuotaError, Place, Quota, QuotaError, RateLimit, RateLimitAt, RateLimiter,
     ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Status, TokenBucket, WaitingTokenBucket,
 };
 
@@ -51,6 +51,10 @@ impl<C> Distinct for WaitingTokenBucket<C> {}
 impl<K: ?Sized, S, C> Distinct for KeyedLimiter<K, S, C> {}
 impl<K: ?Sized, S, C> Distinct for Class<'_, K, S, C> {}
 impl<L: Line> Distinct for Place<L> {}
+impl<K: ?Sized, S, C> Distinct for KeyedLine<'_, K, S, C> {}
+
+/// The alias, which is a [`Place`].
+pub type ByKey<'a, K, S, C> = KeyedPlace<'a, K, S, C>;
 
 /// The aliases, on any clock.
 #[derive(Debug)]

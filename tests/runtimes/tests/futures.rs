@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use tollgate::{Clock, Denied, ManualClock, Nanos, Quota, Timer, WaitingTokenBucket};
+use tollgate::{Clock, Denied, KeyedLimiter, ManualClock, Nanos, Quota, Timer, WaitingTokenBucket};
 use tollgate_runtimes::Tasks;
 
 type Bucket = WaitingTokenBucket<ManualClock>;
@@ -152,6 +152,40 @@ fn a_place_can_be_awaited_and_an_owned_future_lives_anywhere() {
     }
     tasks.run_to_the_end(&clock);
     assert_eq!(*done.borrow(), [Nanos::ZERO, Nanos::from_secs(1)]);
+}
+
+/// Each key has a line of its own; the last place in it comes back when its future is dropped, and the key itself is not held.
+#[test]
+fn tasks_wait_in_the_lines_of_their_keys() {
+    let clock = ManualClock::new();
+    let limiter = KeyedLimiter::<str>::with_clock(Quota::per_second(1), 1_000, clock.clone());
+    let (done, mut tasks) = (RefCell::new(Vec::new()), Tasks::new());
+    let wait = async |key: &'static str| {
+        limiter.acquire(&String::from(key), 1).await.unwrap();
+        done.borrow_mut().push((key, clock.now().as_nanos() / 1_000_000_000));
+    };
+    let unpolled = limiter.acquire("a", 1);
+    let [.., last] = ["a", "a", "b", "a", "b", "a"].map(|key| tasks.start(wait(key)));
+    tasks.run();
+    assert_eq!(limiter.reserve("a", 1).unwrap().due(), Nanos::from_secs(4));
+    tasks.drop_task(last);
+    assert_eq!(limiter.reserve("a", 1).unwrap().due(), Nanos::from_secs(3));
+    tasks.run_to_the_end(&clock);
+    assert_eq!(*done.borrow(), [("a", 0), ("b", 0), ("a", 1), ("b", 1), ("a", 2)]);
+    drop(unpolled);
+
+    limiter.try_acquire("c").unwrap();
+    let now = clock.now();
+    let early = now.saturating_add(Duration::from_nanos(999_999_999));
+    for late in [limiter.acquire_by("c", 1, early), limiter.acquire_within("c", 1, Duration::from_nanos(999_999_999))] {
+        assert!(matches!(poll(pin!(late)), Poll::Ready(Err(Denied::WouldExceedDeadline(_)))));
+    }
+    assert_eq!(poll(pin!(limiter.acquire("c", 2))), Poll::Ready(Err(Denied::ExceedsBurst { cost: 2, max_cost: 1 })));
+    assert_eq!(clock.next_alarm(), None);
+    let mut in_time = pin!(limiter.acquire_by("c", 1, now.saturating_add(SECOND)));
+    assert!(poll(in_time.as_mut()).is_pending());
+    clock.advance(SECOND);
+    assert_eq!(poll(in_time), Poll::Ready(Ok(())));
 }
 
 #[test]

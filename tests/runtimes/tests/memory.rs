@@ -3,13 +3,15 @@
 #[path = "../../allocator/mod.rs"]
 mod allocator;
 
+use std::hash::RandomState;
 use std::hint::black_box;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tollgate::{
-    Acquire, AsyncIoClock, Clock, ManualClock, Nanos, Quota, ShardedTokenBucket, Timer, TokioClock, WaitingTokenBucket,
+    Acquire, AsyncIoClock, Clock, KeyedLine, ManualClock, Nanos, Quota, ShardedTokenBucket, Timer, TokioClock,
+    WaitingTokenBucket,
 };
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -44,6 +46,8 @@ fn a_wait_takes_at_most_two_hundred_bytes_beside_its_timer() {
         beside_the_timer::<Acquire<&WaitingTokenBucket<Bare>>, ()>(),
     ];
     assert!(sizes.iter().all(|size| *size <= 112), "{sizes:?}");
+    let by_key = beside_the_timer::<Acquire<KeyedLine<'_, str, RandomState, TokioClock>>, tokio::time::Sleep>();
+    assert!(by_key < 150, "{by_key}");
 }
 
 #[test]

@@ -44,8 +44,8 @@ impl core::fmt::Debug for Population {
 
 /// The quota that makes a load. All engines get the same one.
 ///
-/// - admit: 1 each 30 seconds, burst 1e8 (95 years' worth, about the most there can be). One key has more tokens than all
-///   measurements together take, and is in debt for 30 seconds from each call, so that tables stay as full as they are.
+/// - admit: 1 each 10 seconds, burst 1e8 (32 years' worth, about the most there can be). One key has more tokens than all
+///   measurements together take, and is in debt for 10 seconds from each call, so that tables stay as full as they are.
 /// - deny: 1 per hour. The first call of each key takes its only token.
 ///
 /// # Panics
@@ -53,7 +53,7 @@ impl core::fmt::Debug for Population {
 /// There are no mixed loads here.
 pub fn quota(load: Load) -> Quota {
     match load {
-        Load::Admit => Quota::per(1, Duration::from_secs(30)).with_burst(100_000_000),
+        Load::Admit => Quota::per(1, Duration::from_secs(10)).with_burst(100_000_000),
         Load::Deny => Quota::per(1, Duration::from_hours(1)),
         _ => panic!("keyed engines are measured on admit and deny loads"),
     }

@@ -29,6 +29,12 @@ impl Admissions {
         Self { shares, at }
     }
 
+    /// Without those after `length`: tasks are stopped by a timer, which is late too.
+    pub(super) fn within(mut self, length: Duration) -> Self {
+        self.shares.iter_mut().for_each(|share| share.at.retain(|&at| at <= length));
+        Self::new(self.shares)
+    }
+
     pub(super) fn count(&self) -> u64 {
         self.at.len() as u64
     }
@@ -116,6 +122,12 @@ mod tests {
         let admissions = admissions(&[&[100, 2_000], &[1_400, 3_200]]);
         assert_eq!(admissions.lateness(MS), micros(&[0, 0, 100, 300]));
         assert!(Admissions::new(Vec::new()).lateness(MS).is_empty());
+    }
+
+    #[test]
+    fn what_comes_after_the_end_counts_for_nobody() {
+        let admissions = admissions(&[&[0, 2_000], &[1_000, 2_001]]).within(2 * MS);
+        assert_eq!((admissions.count(), admissions.extremes()), (3, (1, 2)));
     }
 
     #[test]

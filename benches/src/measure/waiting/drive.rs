@@ -64,6 +64,7 @@ pub(super) fn run<W: Waiting>(load: Load, length: Duration) -> Result<(Row, Verd
     let runtime = runtime::Builder::new_multi_thread().enable_time().build().map_err(|error| failed(&error))?;
     let admissions = runtime.block_on(admissions::<W>(load, length));
     let verdict = admissions.verdict(|elapsed| W::bound(QUOTA, elapsed));
+    let admissions = admissions.within(length);
     Ok((Row::new(W::LABEL, load, length, &admissions, PERIOD, &verdict), verdict))
 }
 
