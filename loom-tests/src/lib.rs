@@ -26,6 +26,7 @@ mod explore;
 pub mod keyed;
 mod sequential;
 pub mod sharded;
+pub mod steady;
 pub mod sync;
 pub mod waiting;
 pub mod window_log;

@@ -38,7 +38,7 @@ use core::time::Duration;
 ///
 /// # Progress and ordering
 ///
-/// Lock-free: a reading is repeated only when another thread has noticed a step. Without steps it costs three loads beside
+/// Lock-free: a reading is repeated only when another thread has noticed a step. Without steps it costs two loads beside
 /// the inner reading, and a read-modify-write once in half of `back`. Callers get no happens-before edge to rely on.
 ///
 /// # Examples
@@ -65,12 +65,12 @@ use core::time::Duration;
 /// offset    output = inner reading + offset, modulo 2^64
 /// latest    an output, the latest but for half of `back`; 0 before the first reading. It only grows
 ///
-/// rule 1  look      Load the offset, then the latest output, then read the inner clock, then load the latest again.
-/// rule 2  back      An output is a step back if it is behind the *first* load of the latest by more than half of `back`. An
-///                   output that was published before the reading was taken cannot be ahead of it otherwise, however long
-///                   the thread is held up.
-/// rule 3  forward   It is a step forward if it is ahead of the *second* load by more than `forward`: if nobody has come
-///                   near it meanwhile.
+/// rule 1  look      Load the offset, then the latest output, and only then read the inner clock.
+/// rule 2  back      An output is a step back if it is behind that latest output by more than half of `back`. What was
+///                   published before the reading was taken cannot be ahead of it otherwise, however long the thread is
+///                   held up.
+/// rule 3  forward   An output that is ahead of it by more than `forward` is a step forward only if it still is ahead of the
+///                   latest output that there is *now*, read by a read-modify-write: if nobody has come near it meanwhile.
 /// rule 4  re-base   A step is taken by one CAS of the offset, from that of rule 1. If it fails, another thread has re-based
 ///                   in between: look again. The new offset makes this reading's output the latest; or, after a step
 ///                   forward, that and `forward`, less half of `back`, so that others who come at once see no second step.
@@ -127,20 +127,52 @@ impl<C> Steady<C> {
         }
     }
 
-    /// Rule 4: makes `reading` the instant `to`, unless another thread has re-based since `offset` was loaded.
+    /// The first reading at all, or one of the first ones. None of them is a step; one at the origin counts as 1, so that 0
+    /// means none.
     #[cold]
-    fn re_base(&self, offset: u64, reading: u64, to: u64) -> Option<Nanos> {
+    fn first(&self, output: u64) -> Nanos {
+        let first = if output == 0 { 1 } else { output };
+        // ORDERING: release; as for `publish`.
+        self.latest.fetch_max(first, Ordering::Release);
+        Nanos(first)
+    }
+
+    /// Rules 3 and 4: decides about an output that looks like a step, and takes it if it is one; `None` if another thread
+    /// has re-based since `offset` was loaded.
+    #[cold]
+    fn re_base(&self, offset: u64, reading: u64, is_back: bool) -> Option<Nanos> {
         let output = reading.wrapping_add(offset);
-        let next = to.wrapping_sub(reading);
+        // ORDERING: relaxed; a read-modify-write reads the latest value there is, which a load need not (rule 3).
+        let latest = self.latest.fetch_max(0, Ordering::Relaxed);
+        let ahead = distance(latest, output);
+        let to = if is_back {
+            latest
+        } else if ahead > self.forward.cast_signed() {
+            latest.wrapping_add(self.forward - self.slack)
+        } else {
+            return Some(self.publish(output, ahead)); // others have come near meanwhile
+        };
         // ORDERING: release on success; pairs with the acquire in `now`: who adds the new offset reads the inner clock after
         // this reading of it was taken. Relaxed on failure: nothing is made of the value.
+        let next = to.wrapping_sub(reading);
         self.offset.compare_exchange(offset, next, Ordering::Release, Ordering::Relaxed).ok()?;
-        // ORDERING: release; as for the publication in `now`.
-        let latest = self.latest.fetch_max(to, Ordering::Release);
+        // ORDERING: release; as for `publish`.
+        self.latest.fetch_max(to, Ordering::Release);
         // ORDERING: relaxed, both; numbers to report.
-        self.last.store(output.wrapping_sub(latest), Ordering::Relaxed);
+        self.last.store(ahead.cast_unsigned(), Ordering::Relaxed);
         self.steps.fetch_add(1, Ordering::Relaxed);
         Some(Nanos(to))
+    }
+
+    /// Rule 5, for an output that is `ahead` of the latest by so much.
+    #[inline]
+    fn publish(&self, output: u64, ahead: i64) -> Nanos {
+        if ahead > self.slack.cast_signed() {
+            // ORDERING: release; pairs with the acquire in `now`: whoever judges by this output reads the inner clock after
+            // it.
+            self.latest.fetch_max(output, Ordering::Release);
+        }
+        Nanos(output)
     }
 }
 
@@ -149,35 +181,21 @@ impl<C: Clock> Clock for Steady<C> {
     fn now(&self) -> Nanos {
         // PROGRESS: lock-free. It goes round only if another thread has re-based.
         loop {
-            // ORDERING: acquire, both; they pair with the releases in `re_base` and below: the inner clock is read after
+            // ORDERING: acquire, both; they pair with the releases in `re_base` and `publish`: the inner clock is read after
             // the readings that these come from were taken (rules 1 and 2).
             let offset = self.offset.load(Ordering::Acquire);
             let before = self.latest.load(Ordering::Acquire);
             let reading = self.clock.now().0;
-            // ORDERING: relaxed; an older value makes a step forward of what is none only if no thread has come near.
-            let after = self.latest.load(Ordering::Relaxed);
-            // The first reading at all is no step; one at the origin counts as 1, so that 0 means none.
             let output = reading.wrapping_add(offset);
-            if after == 0 {
-                let first = if output == 0 { 1 } else { output };
-                // ORDERING: release; as below.
-                self.latest.fetch_max(first, Ordering::Release);
-                return Nanos(first);
+            if before == 0 {
+                return self.first(output);
             }
-            let (gained, ahead) = (distance(before, output), distance(after, output));
-            let to = if before > 0 && gained < -self.slack.cast_signed() {
-                after
-            } else if ahead > self.forward.cast_signed() {
-                after.wrapping_add(self.forward - self.slack)
-            } else {
-                if ahead > self.slack.cast_signed() {
-                    // ORDERING: release; pairs with the acquire above: whoever judges by this output reads the inner clock
-                    // after it.
-                    self.latest.fetch_max(output, Ordering::Release);
-                }
-                return Nanos(output);
-            };
-            if let Some(now) = self.re_base(offset, reading, to) {
+            let ahead = distance(before, output);
+            let is_back = ahead < -self.slack.cast_signed();
+            if !is_back && ahead <= self.forward.cast_signed() {
+                return self.publish(output, ahead);
+            }
+            if let Some(now) = self.re_base(offset, reading, is_back) {
                 return now;
             }
         }
