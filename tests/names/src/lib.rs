@@ -39,10 +39,12 @@ distinct!(
     QuotaError,
     SlidingCounter,
     Status,
+    Step,
     Window,
 );
 impl<A, C> Distinct for RateLimiter<A, C> {}
 impl<C> Distinct for Monotone<C> {}
+impl<C> Distinct for Steady<C> {}
 impl<C> Distinct for Handle<'_, C> {}
 impl<C> Distinct for ShardedTokenBucket<C> {}
 impl<C> Distinct for SlidingWindowLog<C> {}
