@@ -10,7 +10,7 @@ use tollgate::{
     AdjustError, AdjustableTokenBucket, BuildError, CarryOver, ClientKey, Clock, Denied, FixedWindow, Handle, Hint,
     IntervalBucket, KeyedError, KeyedLimiter, KeyedLine, KeyedPlace, KeyedRateLimit, LeakyBucket, Line, ManualClock,
     Monotone, Nanos, PackedTokenBucket, ParseQuotaError, Place, Quota, QuotaError, RateLimit, RateLimitAt, RateLimiter,
-    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Status, TokenBucket, WaitingTokenBucket,
+    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Status, Steady, Step, TokenBucket, WaitingTokenBucket,
 };
 
 /// For each type once: two names of one type would be a conflict.
