@@ -95,9 +95,9 @@ impl Timeline {
         }
         let mut bits = 1;
         // PROGRESS: at most 16 steps.
-        while bits <= COARSEST {
+        while bits <= coarsest(period) {
             let (longer, grain) = ((period as u128) << bits, Grain::new(bits, burst));
-            if longer <= u64::MAX as u128 && fits(tokens as u128, longer, grain.cost(burst) as u128, last) {
+            if fits(tokens as u128, longer, grain.cost(burst) as u128, last) {
                 return Some(Self::scaled(tokens, period, 0, grain));
             }
             bits += 1;
@@ -266,13 +266,18 @@ impl Timeline {
 
 /// The most tokens per `period` that leave room for a burst of one on the coarsest scale of [`Timeline::finest`].
 pub(crate) const fn most_tokens(period: u64) -> u64 {
-    let most = ((u64::MAX as u128 - 1) * period as u128) >> (64 - SHIFT - COARSEST);
+    let most = ((u64::MAX as u128 - 1) * period as u128) >> (64 - SHIFT - coarsest(period));
     if most < u64::MAX as u128 { low(most) } else { u64::MAX }
+}
+
+/// The `k` of the coarsest unit, of `2^k` tokens: the time in which as many periods pass has to fit in 64 bits.
+const fn coarsest(period: u64) -> u32 {
+    if period.leading_zeros() < COARSEST { period.leading_zeros() } else { COARSEST }
 }
 
 /// The largest burst beside `tokens` per `period` on the coarsest scale of [`Timeline::finest`] that there is for them.
 pub(crate) const fn largest_burst(tokens: u64, period: u64) -> u64 {
-    let bits = if fits(tokens as u128 * 2, period as u128, 1, u64::MAX) { 0 } else { COARSEST };
+    let bits = if fits(tokens as u128 * 2, period as u128, 1, u64::MAX) { 0 } else { coarsest(period) };
     let last = ((tokens as u128) << (64 - SHIFT)).div_ceil((period as u128) << bits);
     let largest = (u64::MAX as u128).saturating_sub(last) << bits;
     if largest < u64::MAX as u128 { low(largest) } else { u64::MAX }

@@ -47,6 +47,19 @@ impl World {
     }
 }
 
+/// Nanoseconds in each of the model's. At several tokens in a nanosecond a unit would be several tokens.
+const TICK: u64 = 8;
+
+/// The quota as a limiter sees it.
+fn slower(quota: Quota) -> Quota {
+    Quota::per(quota.tokens(), Duration::from_nanos(TICK)).with_burst(quota.burst())
+}
+
+/// The instant as a limiter sees it.
+fn real(now: Nanos) -> Nanos {
+    Nanos(now.0 * TICK)
+}
+
 /// What a thread does.
 #[derive(Clone, Copy, Debug)]
 pub enum Call {

@@ -1,6 +1,6 @@
 //! [`Real`]: the library's limiter under the same models.
 
-use super::{Admission, Call, Limiter, Truth, World};
+use super::{Admission, Call, Limiter, Truth, World, real, slower};
 use crate::sync::{Arc, AtomicU64, Ordering};
 use core::cell::Cell;
 use tollgate::{Clock, Handle, Nanos, Quota, ShardedTokenBucket};
@@ -40,7 +40,7 @@ impl Time {
 
 impl Clock for Time {
     fn now(&self) -> Nanos {
-        Nanos(self.0.0.fetch_add(0, Ordering::Relaxed).saturating_sub(BEHIND.with(Cell::get)))
+        real(Nanos(self.0.0.fetch_add(0, Ordering::Relaxed).saturating_sub(BEHIND.with(Cell::get))))
     }
 }
 
@@ -49,11 +49,8 @@ impl Real {
     pub fn new(world: World) -> Self {
         let time = Time(Arc::new((AtomicU64::new(0), Truth::default())));
         let World { shards, handles, batch, .. } = world;
-        Self {
-            bucket: ShardedTokenBucket::with_sizes(world.quota(1), shards, handles, batch, time.clone()),
-            time,
-            world,
-        }
+        let quota = slower(world.quota(1));
+        Self { bucket: ShardedTokenBucket::with_sizes(quota, shards, handles, batch, time.clone()), time, world }
     }
 
     fn acquire(&self, handle: Option<&Handle<'_, Time>>, n: u64) -> bool {

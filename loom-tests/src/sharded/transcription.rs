@@ -1,6 +1,6 @@
 //! [`Transcription`]: the protocol over the harness's atomics, with [`Rules`] to leave out.
 
-use super::{Admission, Call, Limiter, Truth, World};
+use super::{Admission, Call, Limiter, Truth, World, real, slower};
 use crate::sync::{AtomicU64, Ordering};
 use tollgate::algorithm::{Algorithm, Gcra};
 use tollgate::{Nanos, Quota, Word};
@@ -121,7 +121,7 @@ impl Transcription {
         Self {
             world,
             rules,
-            gcra: Gcra::new(central),
+            gcra: Gcra::new(slower(central)),
             consumed: AtomicU64::new(0),
             deposits: AtomicU64::new(0),
             dry: AtomicU64::new(u64::MAX),
@@ -156,8 +156,8 @@ impl Transcription {
     fn draw(&self, n: u64, most: u64, now: Nanos) -> Option<u64> {
         let mut drawn = 0;
         Self::update(&self.consumed, |word| {
-            drawn = self.gcra.available(word, now).min(most).max(n);
-            self.gcra.acquire(word, drawn, now).ok()
+            drawn = self.gcra.available(word, real(now)).min(most).max(n);
+            self.gcra.acquire(word, drawn, real(now)).ok()
         })?;
         Some(drawn)
     }
@@ -317,7 +317,7 @@ impl Transcription {
         }
         let now = self.now(me);
         let consumed = self.consumed.load(Ordering::Relaxed);
-        (self.gcra.available(consumed, now) >= n && self.refill(me, n, now)) || self.steal(me, n)
+        (self.gcra.available(consumed, real(now)) >= n && self.refill(me, n, now)) || self.steal(me, n)
     }
 
     fn acquire_at(&self, me: &mut Caller, n: u64) -> bool {
@@ -395,7 +395,7 @@ impl Limiter for Transcription {
     fn available(&self) -> u64 {
         let now = Nanos(self.clock.load(Ordering::Relaxed));
         let credits = self.slots.iter().map(|slot| Word(slot.load(Ordering::Relaxed)).credits());
-        self.gcra.available(self.consumed.load(Ordering::Relaxed), now) + credits.sum::<u64>()
+        self.gcra.available(self.consumed.load(Ordering::Relaxed), real(now)) + credits.sum::<u64>()
     }
 
     fn bound(&self) -> Quota {

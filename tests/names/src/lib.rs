@@ -10,7 +10,7 @@ use tollgate::{
     AdjustError, AdjustableTokenBucket, BuildError, CarryOver, ClientKey, Clock, Denied, FixedWindow, Handle, Hint,
     IntervalBucket, KeyedError, KeyedLimiter, KeyedLine, KeyedPlace, KeyedRateLimit, LeakyBucket, Line, ManualClock,
     Monotone, Nanos, PackedTokenBucket, ParseQuotaError, Place, Quota, QuotaError, RateLimit, RateLimitAt, RateLimiter,
-    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Status, TokenBucket, WaitingTokenBucket,
+    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Status, Steady, Step, TokenBucket, WaitingTokenBucket,
 };
 
 /// For each type once: two names of one type would be a conflict.
@@ -39,10 +39,12 @@ distinct!(
     QuotaError,
     SlidingCounter,
     Status,
+    Step,
     Window,
 );
 impl<A, C> Distinct for RateLimiter<A, C> {}
 impl<C> Distinct for Monotone<C> {}
+impl<C> Distinct for Steady<C> {}
 impl<C> Distinct for Handle<'_, C> {}
 impl<C> Distinct for ShardedTokenBucket<C> {}
 impl<C> Distinct for SlidingWindowLog<C> {}
