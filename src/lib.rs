@@ -15,8 +15,8 @@
 //! # Promises, in this order
 //!
 //! 1. **Strict.** For any two clock readings `s <= t`, a bucket admits at most `burst + rate * (t - s)` with readings in
-//!    `[s, t]`, under any interleaving of threads and with clocks that jump back or disagree. Each algorithm documents
-//!    its own bound.
+//!    `[s, t]`, to a unit of its scale (a part of a token below 2e9 per second), under any interleaving of threads and with
+//!    clocks that jump back or disagree. Each algorithm documents its own bound.
 //! 2. **Exact.** Rates are fractions and time is absolute: nothing drifts. A hint is exact: refused one nanosecond
 //!    before, admitted at it.
 //! 3. **Fast.** An admission is about one atomic read-modify-write; a refusal writes nothing.

@@ -79,13 +79,20 @@ pub enum Act {
     Read,
 }
 
+/// A wrapper and its inner clock.
+pub type Pair<S> = (S, Arc<Inner>);
+
 /// Reads once, lets `before` happen, and then two threads act at once. Returns the wrapper, the inner clock, and what each
 /// thread has read.
+///
+/// # Panics
+///
+/// If the first reading is not where the inner clock stands.
 pub fn play<S: Subject>(
     make: impl FnOnce(Arc<Inner>) -> S,
     before: &[Act],
     threads: [&'static [Act]; 2],
-) -> (Arc<(S, Arc<Inner>)>, [Vec<u64>; 2]) {
+) -> (Arc<Pair<S>>, [Vec<u64>; 2]) {
     let inner = Arc::new(Inner(AtomicU64::new(START)));
     let shared = Arc::new((make(Arc::clone(&inner)), inner));
     assert_eq!(shared.0.now(), START);
@@ -97,7 +104,7 @@ pub fn play<S: Subject>(
 }
 
 impl Act {
-    fn on<S: Subject>(self, (clock, inner): &(S, Arc<Inner>)) -> Option<u64> {
+    fn on<S: Subject>(self, (clock, inner): &Pair<S>) -> Option<u64> {
         match self {
             Self::Tick(by) => inner.tick(by),
             Self::Set(to) => inner.set(to),

@@ -37,7 +37,7 @@ impl Packed {
     ///
     /// # Errors
     ///
-    /// [`BuildError::LimitTooLarge`] if burst and stamp do not fit in a word together for 30 years.
+    /// [`BuildError::LimitTooLarge`] if burst and stamp do not fit in a word together for 120 years.
     pub const fn try_new(quota: Quota) -> Result<Self, BuildError> {
         match Fields::refills(quota, Grain::COARSEST) {
             Ok(fields) => Ok(Self(fields)),

@@ -48,7 +48,7 @@ impl SlidingCounter {
     ///
     /// # Errors
     ///
-    /// [`BuildError::LimitTooLarge`] if index and counts do not fit in a word together for 30 years.
+    /// [`BuildError::LimitTooLarge`] if index and counts do not fit in a word together for 120 years.
     pub const fn try_new(quota: Quota) -> Result<Self, BuildError> {
         match Fields::windows(quota, 0) {
             Ok(fields) => Ok(Self(fields)),

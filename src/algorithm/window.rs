@@ -39,7 +39,7 @@ impl Window {
     ///
     /// # Errors
     ///
-    /// [`BuildError::LimitTooLarge`] if index and count do not fit in a word together for 30 years.
+    /// [`BuildError::LimitTooLarge`] if index and count do not fit in a word together for 120 years.
     pub const fn try_new(quota: Quota) -> Result<Self, BuildError> {
         match Fields::windows(quota, Grain::COARSEST) {
             Ok(fields) => Ok(Self(fields)),

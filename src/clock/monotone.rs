@@ -8,7 +8,8 @@ use crate::sync::{AtomicU64, Ordering, const_unless_loom};
 ///
 /// Some machines' time stamp counters differ between cores, and some clocks step back. A limiter stays strict over
 /// such readings by itself (an older one counts as "no time has passed"); this wrapper makes them monotone for all
-/// threads that share it, so that refusals are not longer than need be either. It costs a load per reading, and one
+/// threads that share it, so that refusals are not longer than need be either. After a step back it stands still until the
+/// inner clock has caught up; [`Steady`](crate::Steady) goes on. It costs a load per reading, and one
 /// read-modify-write on a shared line whenever time has moved. Wait-free.
 ///
 /// # Examples

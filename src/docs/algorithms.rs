@@ -19,12 +19,15 @@
 //! | [`TokenBucket`], [`LeakyBucket`] | tokens; level | takes every [`Quota`] |
 //! | [`ShardedTokenBucket`] | tokens that are not in shards | takes every [`Quota`]; costs up to 7/8 of `B` |
 //! | [`KeyedLimiter`] | tokens of a key | rates up to 1e9 per second; bursts that recover in 36 years |
-//! | [`PackedTokenBucket`] | tokens | rate (per second) times burst up to 1.9e10 |
-//! | [`FixedWindow`], [`IntervalBucket`] | what is left of the window | `n` up to 1.7e10 per second |
-//! | [`SlidingWindowCounter`] | what is left of the estimate | `n` up to 131 071 per second, 1 048 575 per minute |
+//! | [`PackedTokenBucket`] | tokens | rate (per second) times burst up to 4.8e9; coarse units above 4e9 per second |
+//! | [`FixedWindow`], [`IntervalBucket`] | what is left of the window | takes every [`Quota`] |
+//! | [`SlidingWindowCounter`] | what is left of the estimate | `n` up to 65 535 per second, 524 287 per minute |
 //! | [`SlidingWindowLog`] | what is free in the log | `n` up to 2^32 |
 //!
-//! What exceeds the encoding is a construction error that names the largest limit.
+//! What exceeds the encoding is a construction error that names the largest limit. A bucket's bound is meant to a unit of
+//! its scale: a part of a token below 2e9 tokens per second, a token or more from there up, where costs are rounded up to
+//! whole units (see [`Gcra`]). The bounds of windows are meant by the window that a call is counted in: a reading that goes
+//! back over a boundary counts in the latest window seen.
 //!
 //! *Cost.* The single words hardly differ. Each is one atomic word beside constants that never change, a cache line in
 //! all with a clock that has no state of its own, and can be a `static`. An admission is one clock reading, one load
@@ -46,7 +49,8 @@
 //!
 //! *How exact.* It admits what the ideal bucket on real numbers admits, with one exception: a bucket that was full is
 //! cut off at a whole unit, which is less than half a nanosecond. So the first token after that may come half a
-//! nanosecond early. This does not add up.
+//! nanosecond early. This does not add up. Where more than 4e9 tokens fall due per second, costs are rounded up to whole
+//! units of several tokens.
 //!
 //! *How it is done.* The generic cell rate algorithm (GCRA; ITU-T I.371) stores the one number from which the level
 //! follows, the theoretical arrival time, here as a position on a scale of tokens. A refill needs no write, and a
@@ -120,6 +124,9 @@
 //! A count that starts again in each window. Windows are aligned to the clock's origin, not to the first call. The
 //! interval bucket is the same type seen from the other side: filled to capacity at every tick, and asked for partial
 //! takes.
+//!
+//! A refund goes to the present window, or with `refund_at` to the one in which the tokens were taken, if that is the
+//! present one; else it is lost.
 //!
 //! *Use it* for quotas that people read as "per calendar period" and that reset at a known instant, or for budgets
 //! that a batch job draws from.

@@ -24,20 +24,30 @@
 //!
 //! # Time
 //!
-//! * **Horizon.** A limiter serves for 146 years (2^62 ns) from the origin of its clock: 73 years at rates above 4e9
-//!   per second, and in a sliding log; at least 50 in a keyed limiter, and at least 30 if its word is packed, as those
-//!   of windows are. What cannot last that long is a construction error. Beyond the horizon time stands still: no more
-//!   tokens come, and nothing is over-admitted.
+//! * **Horizon.** A limiter serves for 146 years (2^62 ns) from the origin of its clock, 120 years if its word is packed,
+//!   as those of windows are, and 110 in a keyed limiter: on Unix time into the 2080s. What cannot last that long is a
+//!   construction error. Beyond the horizon time stands still: no more tokens come, nothing is over-admitted, and where a
+//!   wait would end there, the hint is `None`.
 //! * **Resolution.** The scale counts in units of less than half a nanosecond. A bucket that has been full is cut off
 //!   at a whole unit, so one token may come up to one unit early, once; it never adds up. Only a burst that takes
 //!   decades to refill makes the unit larger. (The packed token bucket counts in whole tokens, a keyed limiter in 1 to
 //!   2 ns.)
+//! * **High rates.** From 2e9 tokens per second up a unit is a whole token, and above 4e9 it is `2^k` tokens: 4 at 12.5e9
+//!   per second, 4096 at 1e13. Then a call costs a whole number of units, rounded up, and a bucket may be early by a unit,
+//!   once. A sharded bucket keeps that unit back where its burst has more. A packed bucket and a fixed window have larger
+//!   units there, for want of bits; a counter, a log and a keyed limiter do not take such rates.
 //! * **First use.** The default clock calibrates the time stamp counter at its first reading in the process, which
 //!   takes up to 200 ms. Call `QuantaClock::calibrate()` at start-up to have it behind you. Against the system's clock
 //!   the counter can drift by some parts in ten million.
 //! * **Clocks that go back or differ.** A reading older than one already seen can cause a denial that a later reading
 //!   would not have caused. It never mints a token. If the clocks of two cores disagree by `e`, at most `2 * rate * e`
 //!   more is admitted in real time.
+//! * **Clocks that are set.** A reading that is far ahead, put right afterwards, shuts a limiter for as long as the clock was
+//!   ahead: a bucket until the clock is back where it was, less what the burst brings; a window and a counter for that time
+//!   and up to a period; a log for that time and a period. A counter that starts again at 0 shuts it for as long as it had
+//!   run. That is the price of strictness: an older reading can not be told from a late one. The way out is a clock wrapper,
+//!   [`Steady`](crate::Steady), which notices such steps and bounds the time by your choice;
+//!   [`forgive`](crate::RateLimiter::forgive) opens a limiter by hand.
 //! * **Sleep.** The operating system's monotonic clock may stand still while a machine sleeps or a virtual machine is
 //!   paused. No tokens come in that time.
 //! * **Coarse clocks.** With a clock that is updated every few milliseconds, a limiter is exact in terms of that

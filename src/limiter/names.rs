@@ -7,7 +7,8 @@ use crate::clock::DefaultClock;
 
 /// Tokens fall due at a constant rate and are saved up to a burst. The default choice.
 ///
-/// Bound: `burst + rate * (t - s)` admitted with readings in `[s, t]`; see [`Gcra`].
+/// Bound: `burst + rate * (t - s)` admitted with readings in `[s, t]`, to a unit; see [`Gcra`], also for what a unit is at
+/// byte rates. A clock that was ahead shuts it until it is back there; see [`Steady`](crate::Steady) for the way out.
 ///
 /// # Examples
 ///
@@ -64,7 +65,9 @@ pub type PackedTokenBucket<#[cfg(feature = "std")] C = DefaultClock, #[cfg(not(f
 /// At most `tokens` in each window of length `period`, aligned to the clock's origin; the quota's burst has no
 /// meaning here.
 ///
-/// Bound: twice the limit around a window's boundary; see [`Window`].
+/// Bound: twice the limit around a window's boundary; see [`Window`], also for readings that go back. A clock that was
+/// ahead shuts it until the window after that instant begins, once it has spent its limit; see [`Steady`](crate::Steady)
+/// for the way out.
 ///
 /// # Examples
 ///
@@ -103,7 +106,9 @@ pub type IntervalBucket<#[cfg(feature = "std")] C = DefaultClock, #[cfg(not(feat
 
 /// An estimate of a sliding window from two counts; the quota's burst has no meaning here.
 ///
-/// Bound: `tokens` in each aligned window, less than twice that in any span of one period; see [`SlidingCounter`].
+/// Bound: `tokens` in each aligned window, less than twice that in any span of one period; see [`SlidingCounter`]. A clock
+/// that was ahead can shut it until the second window after that instant begins; see [`Steady`](crate::Steady) for the way
+/// out.
 ///
 /// # Examples
 ///
