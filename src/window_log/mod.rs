@@ -85,6 +85,7 @@ const END: Nanos = Nanos(slot::LATEST - 1);
 /// newest one when it is remembered: it may be refused, and it never adds room.
 ///
 /// A log serves for 146 years from its clock's origin; every later reading counts as the last instant of those.
+/// A clock that was ahead can shut it until a period after that instant; see [`Steady`](crate::Steady) for the way out.
 ///
 /// # Cost
 ///
