@@ -1,4 +1,4 @@
-//! A clock that passes no step on: the library's [`Steady`](tollgate::Steady), and a transcription of its protocol whose
+//! A clock that passes no step on: the library's [`Steady`], and a transcription of its protocol whose
 //! rules can be taken away.
 
 mod transcription;
