@@ -167,7 +167,7 @@ fn slots_change_hands_and_no_bound_is_broken() {
 #[test]
 fn batches_and_single_calls_count_together() {
     let burst = turns(400_000);
-    let limiter = KeyedLimiter::<u64>::with_clock(Quota::per_hour(1).with_burst(burst), 10, ManualClock::new());
+    let limiter = KeyedLimiter::<u64>::with_clock(Quota::per_minute(1).with_burst(burst), 10, ManualClock::new());
     let total = AtomicU64::new(0);
     thread::scope(|scope| {
         for _ in 0..2 {
