@@ -40,7 +40,8 @@ impl StateCell {
     /// `step` is pure: it is called again with the value that won whenever another thread changed the word in between.
     /// A refusal (`Err`), and a step that leaves the word as it is, write nothing. Lock-free: a retry means that another
     /// thread has made progress (or, on machines whose CAS can fail spuriously, that this one has not yet).
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // a call costs an admission a third of its instructions
     pub(crate) fn update<T, E>(&self, mut step: impl FnMut(u64) -> Result<(u64, T), E>) -> Result<T, E> {
         let mut word = self.load();
         let mut backoff = Backoff::new();

@@ -147,9 +147,12 @@ impl Gcra {
     ///
     /// A refusal is a [`Denied::TryAfter`] whose hint counts from `last`: its `due()` is when the tokens would have been
     /// due, and after its `retry_after()` the same call, as patient as before, is admitted.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // as for `acquire`
     pub(crate) fn reserve(&self, word: u64, n: u64, now: Nanos, last: Nanos) -> Result<u64, Denied> {
-        let (cost, slack) = self.price(n)?;
+        // `price` written out, as in `acquire`.
+        let Some(cost) = self.timeline.cost(n) else { return Err(self.exceeds(n)) };
+        let Some(slack) = self.burst.checked_sub(cost) else { return Err(self.exceeds(n)) };
         if cost == 0 {
             return Ok(word);
         }
@@ -233,7 +236,9 @@ impl sealed::Sealed for Gcra {}
 impl Algorithm for Gcra {
     const NAME: &'static str = "TokenBucket";
 
-    #[inline]
+    // What a refusal says need not reach memory where nobody reads it, and left to itself the compiler calls this.
+    #[inline(always)]
+    #[allow(clippy::inline_always)]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
         // `price` written out: through its pair of numbers a call takes six instructions more.
         let Some(cost) = self.timeline.cost(n) else { return Err(self.exceeds(n)) };

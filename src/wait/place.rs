@@ -55,7 +55,8 @@ pub struct Place<L: Line> {
 
 impl<L: Line> Place<L> {
     /// A place for `n` tokens in `line`, due by `max_wait` after `now` and within what the line allows.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // or what a refusal says goes through memory
     pub(crate) fn reserve(line: L, n: u64, max_wait: Duration, now: Nanos) -> Result<Self, Denied> {
         let reserved = line.reserve(n, max_wait, now)?;
         Ok(Self { line, n, end: reserved.end, due: reserved.due, seen: now })

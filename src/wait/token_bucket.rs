@@ -115,7 +115,8 @@ impl<C> WaitingTokenBucket<C> {
     /// # Errors
     ///
     /// As [`try_acquire_n`](Self::try_acquire_n).
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // what a refusal says need not reach memory where nobody reads it
     pub fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
         match self.bucket.try_acquire_n_at(n, now) {
             Err(Denied::TryAfter(_)) if !self.pool.is_empty() => self.out_of_the_pool(n, now, now).map(|_| ()),
@@ -370,7 +371,8 @@ impl<C: Clock> Line for WaitingTokenBucket<C> {
 }
 
 impl<C> sealed::Line for WaitingTokenBucket<C> {
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // as for `try_acquire_n_at`
     fn reserve(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<Reserved, Denied> {
         let (gcra, cell) = (self.gcra(), &self.bucket.cell);
         match cell.update(|word| gcra.acquire(word, n, now).map(|next| (next, next))) {
