@@ -95,7 +95,7 @@ pub use limiter::{
     FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, RateLimiter, SlidingWindowCounter, TokenBucket,
 };
 pub use nanos::Nanos;
-pub use operate::{AdjustError, AdjustableTokenBucket, CarryOver};
+pub use operate::{AdjustError, AdjustableTokenBucket, CarryOver, Moment, Snapshot, SnapshotError};
 pub use quota::{ParseQuotaError, Quota, QuotaError};
 pub use rate_limit::{KeyedRateLimit, RateLimit, RateLimitAt};
 pub use sharded::{Handle, ShardedTokenBucket};

@@ -1,0 +1,12 @@
+//! Snapshots.
+
+mod checksum;
+mod error;
+mod format;
+mod limiters;
+mod moment;
+mod state;
+
+pub use error::SnapshotError;
+pub use moment::Moment;
+pub use state::Snapshot;
