@@ -87,7 +87,7 @@ pub use clock::{Clock, ManualClock, Monotone, Steady, Step};
 #[cfg(feature = "std")]
 pub use clock::{DefaultClock, MonotonicClock, WallClock};
 pub use decision::{Denied, Status};
-pub use keyed::{ClientKey, KeyedError, KeyedLimiter};
+pub use keyed::{ClientKey, KeyedError, KeyedLimiter, SeededState};
 #[cfg(feature = "loom")]
 #[doc(hidden)]
 pub use lease::Word;

@@ -11,6 +11,9 @@ impl<C> SlidingWindowLog<C> {
 
     /// When each unit stops to count that does at `now`, in order, by the ring's time; and what `now` is by that.
     pub(crate) fn saved(&self, now: Nanos) -> (Nanos, Vec<u64>) {
+        if self.ring.len() == 0 {
+            return (now, Vec::new());
+        }
         let mut instants: Vec<_> = self.ring.held(self.reading(now).0).map(|due| due.0).collect();
         instants.sort_unstable();
         (self.in_the_ring(now), instants)

@@ -3,6 +3,7 @@
 mod checksum;
 mod error;
 mod format;
+mod keyed;
 mod limiters;
 mod moment;
 mod state;
