@@ -88,9 +88,6 @@ pub use clock::{Clock, ManualClock, Monotone, Steady, Step};
 pub use clock::{DefaultClock, MonotonicClock, WallClock};
 pub use decision::{Denied, Status};
 pub use keyed::{ClientKey, KeyedError, KeyedLimiter, SeededState};
-#[cfg(feature = "loom")]
-#[doc(hidden)]
-pub use lease::Word;
 pub use limiter::{
     FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, RateLimiter, SlidingWindowCounter, TokenBucket,
 };
@@ -120,6 +117,16 @@ pub mod loom_support {
     #[cfg(loom)]
     pub use crate::sync::model::loads_as_rmw;
     pub use crate::wait::end_of;
+
+    /// The words of sharded buckets.
+    pub mod lease {
+        pub use crate::lease::Word;
+    }
+
+    /// The words of keyed tables.
+    pub mod keyed {
+        pub use crate::keyed::word::{State, Word};
+    }
 
     /// The lines of a keyed limiter's table where a key of this hash may live.
     #[cfg(loom)]

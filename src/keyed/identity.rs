@@ -52,7 +52,7 @@ impl Identity {
     /// A key that has slots of `tag` in `line`, of `lines` lines. It need not have the same hash as the key that left them there, but
     /// all its lines and tags are the same. `None` if no key has.
     pub(super) const fn living_in(line: u32, tag: u32, lines: u32) -> Option<Self> {
-        if line >= lines || tag & 3 == 0 {
+        if line >= lines || tag.trailing_zeros() >= 2 {
             return None;
         }
         let fingerprint = Self((tag & !3) as u64);
@@ -63,6 +63,7 @@ impl Identity {
         };
         let first = if line >= distance { line - distance } else { line + (lines - distance) };
         // The hashes of a first line are 2^32 or more in a row, so that one of them ends with the fingerprint.
+        #[allow(clippy::cast_possible_truncation)] // less than 2^64
         let least = ((first as u128) << 64).div_ceil(lines as u128) as u64;
         Some(Self(least.wrapping_add((tag & !3).wrapping_sub(low(least)) as u64)))
     }
@@ -177,7 +178,10 @@ mod tests {
                     assert_eq!(lives(found), lives(key));
                 }
             }
-            assert_eq!([(lines, 1), (0, 0), (0, 4)].map(|(line, tag)| Identity::living_in(line, tag, lines)), [None; 3]);
+            assert_eq!(
+                [(lines, 1), (0, 0), (0, 4)].map(|(line, tag)| Identity::living_in(line, tag, lines)),
+                [None; 3]
+            );
         }
     }
 

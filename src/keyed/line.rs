@@ -188,7 +188,7 @@ mod tests {
         let line = Line::new();
         for slot in line.slots().skip(2).step_by(2) {
             assert!(slot.claim(Word(0), Word(0).claimed(0)));
-            slot.publish(Word(0).claimed(0), 77);
+            let _ = slot.publish(Word(0).claimed(0), 77);
         }
         assert_eq!([0, 77, 78].map(|tag| line.glance(tag)), [0, 2, SLOTS]);
         assert!(line.get(2).is_some_and(|slot| slot.find(77).is_some_and(Word::is_tentative)));

@@ -83,9 +83,9 @@
 mod acquire;
 mod address;
 mod batch;
-mod build;
 mod class;
 mod classes;
+mod construction;
 mod error;
 mod horizon;
 mod identity;
@@ -99,7 +99,8 @@ mod seeded;
 mod settle;
 mod store;
 mod table;
-mod word;
+#[cfg_attr(not(feature = "loom"), allow(unreachable_pub))] // models of the protocol take the same steps
+pub(crate) mod word;
 
 pub use address::ClientKey;
 pub use class::Class;

@@ -23,7 +23,8 @@
 
 use super::identity::{CANDIDATES, Identity, NOBODY};
 use super::limiter::KeyedLimiter;
-use super::line::Slot;
+use super::line::{Line, Slot};
+use super::pace::Pace;
 use super::table::Table;
 use super::word::Word;
 use crate::algorithm::Algorithm;
@@ -110,7 +111,7 @@ impl Table {
 
     /// Whether no key has ever had a slot.
     fn is_unused(&self) -> bool {
-        let no_keys = self.lines().iter().flat_map(|line| line.slots()).all(|slot| slot.read() == (Word(0), NOBODY));
+        let no_keys = self.lines().iter().flat_map(Line::slots).all(|slot| slot.read() == (Word(0), NOBODY));
         no_keys && self.horizons.all().all(|horizon| horizon == 0)
     }
 }
@@ -121,11 +122,8 @@ impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
     }
 
     /// The quotas of all classes.
-    pub(crate) fn quotas(&self) -> impl ExactSizeIterator<Item = Quota> {
-        (0..self.others.len() + 1).map(|class| match class.checked_sub(1) {
-            None => self.first.quota(),
-            Some(other) => self.others[other].quota(),
-        })
+    pub(crate) fn quotas(&self) -> impl Iterator<Item = Quota> {
+        core::iter::once(&self.first).chain(&self.others).map(Pace::quota)
     }
 
     /// The quota that newcomers without a slot share, and its word.
@@ -159,7 +157,7 @@ impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
         if debt.full_at <= from.0 {
             return Ok(());
         }
-        let even = from == to || self.first.is_whole() && self.others.iter().all(|pace| pace.is_whole());
+        let even = from == to || self.first.is_whole() && self.others.iter().all(Pace::is_whole);
         // Above 0, since the debt is later than `from`.
         let full_at = debt.full_at - from.0 + to.0 + if even { 0 } else { 2 };
         let last = self.store.end.0 + if debt.tag == Debt::HORIZON { 0 } else { self.store.table.hold };

@@ -90,7 +90,8 @@ fn serde_carries_the_bytes_as_text() {
     let json = serde_json::to_string(&snapshot).unwrap();
     assert!(json.starts_with("\"746f6c6c67617465")); // "tollgate"
     assert_eq!(serde_json::from_str::<Snapshot>(&json).unwrap(), snapshot);
-    for damaged in [json.replace("746f", "747f"), json[..20].to_owned() + "\"", "\"7\"".to_owned(), "\"zz\"".to_owned()] {
+    for damaged in [json.replace("746f", "747f"), json[..20].to_owned() + "\"", "\"7\"".to_owned(), "\"zz\"".to_owned()]
+    {
         assert!(serde_json::from_str::<Snapshot>(&damaged).is_err(), "{damaged}");
     }
 }

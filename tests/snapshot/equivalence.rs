@@ -29,17 +29,26 @@ struct Course {
 }
 
 fn courses() -> impl Strategy<Value = Course> {
-    let quota = (1..40_u64, 1..2_000_u64, 1..60_u64).prop_map(|(tokens, period, burst)| {
-        Quota::per(tokens, Duration::from_nanos(period)).with_burst(burst)
-    });
+    let quota = (1..40_u64, 1..2_000_u64, 1..60_u64)
+        .prop_map(|(tokens, period, burst)| Quota::per(tokens, Duration::from_nanos(period)).with_burst(burst));
     let times = || prop_oneof![0..50_u64, 0..3_000_u64];
-    (quota, prop::collection::vec((0..20_u64, times()), 0..12), times(), 0..5_000_u64, prop::collection::vec(times(), 1..12))
+    (
+        quota,
+        prop::collection::vec((0..20_u64, times()), 0..12),
+        times(),
+        0..5_000_u64,
+        prop::collection::vec(times(), 1..12),
+    )
         .prop_map(|(quota, calls, outage, origin, later)| Course { quota, calls, outage, origin, later })
 }
 
 /// Runs a course; `restore` makes the new limiter of the old one's state at a moment. Returns what either has at each later
 /// instant, if nothing is taken; the old one went on meanwhile.
-fn run<L: RateLimitAt>(course: &Course, old: &L, restore: impl FnOnce(&L, [tollgate::Moment; 2]) -> L) -> Vec<[u64; 2]> {
+fn run<L: RateLimitAt>(
+    course: &Course,
+    old: &L,
+    restore: impl FnOnce(&L, [tollgate::Moment; 2]) -> L,
+) -> Vec<[u64; 2]> {
     let mut now = 0;
     for &(cost, before) in &course.calls {
         now += before;
@@ -49,7 +58,10 @@ fn run<L: RateLimitAt>(course: &Course, old: &L, restore: impl FnOnce(&L, [tollg
     let (mut has, mut passed) = (vec![], 0);
     for &later in [0].iter().chain(&course.later) {
         passed += later;
-        has.push([old.available_at(Nanos(now + course.outage + passed)), new.available_at(Nanos(course.origin + passed))]);
+        has.push([
+            old.available_at(Nanos(now + course.outage + passed)),
+            new.available_at(Nanos(course.origin + passed)),
+        ]);
     }
     has
 }
@@ -164,7 +176,9 @@ proptest! {
 #[test]
 fn a_token_comes_at_its_instant_or_a_nanosecond_later() {
     let quota = Quota::per(7, Duration::from_nanos(1_000_003)).with_burst(7);
-    for (stop, outage, origin) in [(5, 17, 0), (99_999, 1, 3_333_331), (1, 0, 1), (400_000, 123_456, 86_400_000_000_000)] {
+    for (stop, outage, origin) in
+        [(5, 17, 0), (99_999, 1, 3_333_331), (1, 0, 1), (400_000, 123_456, 86_400_000_000_000)]
+    {
         let old = TokenBucket::with_clock(quota, ManualClock::new());
         assert!(old.try_acquire_n_at(7, Nanos(stop)).is_ok());
         let new = TokenBucket::with_clock(quota, ManualClock::new());

@@ -59,12 +59,16 @@ fn a_limiter_in_use_is_left_alone() {
 #[test]
 fn limits_without_state_are_restored_as_they_are() {
     for quota in [Quota::UNLIMITED, Quota::DENY_ALL] {
-        let (old, new) = (TokenBucket::with_clock(quota, ManualClock::new()), TokenBucket::with_clock(quota, ManualClock::new()));
+        let (old, new) =
+            (TokenBucket::with_clock(quota, ManualClock::new()), TokenBucket::with_clock(quota, ManualClock::new()));
         let snapshot = Snapshot::from_bytes(&old.snapshot_at(at(3, 3)).to_bytes()).unwrap();
         new.restore_at(&snapshot, at(0, 0)).unwrap();
         assert_eq!(new.available(), quota.burst());
         let log = SlidingWindowLog::with_clock(quota, ManualClock::new());
-        assert!(log.restored_at(&SlidingWindowLog::with_clock(quota, ManualClock::new()).snapshot_at(at(3, 3)), at(0, 0)).is_ok());
+        assert!(
+            log.restored_at(&SlidingWindowLog::with_clock(quota, ManualClock::new()).snapshot_at(at(3, 3)), at(0, 0))
+                .is_ok()
+        );
     }
 }
 

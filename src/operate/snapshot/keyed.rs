@@ -3,9 +3,9 @@
 use super::error::SnapshotError;
 use super::format::{Header, Kind, Reader, Writer, from_slice};
 use super::moment::Moment;
-use crate::keyed::{Debt, KeyedLimiter, NoRoom};
 #[cfg(feature = "std")]
 use crate::clock::Clock;
+use crate::keyed::{Debt, KeyedLimiter, NoRoom};
 use alloc::vec::Vec;
 use core::hash::BuildHasher;
 
@@ -16,20 +16,14 @@ const BLOCK: usize = 256;
 const RECORD: usize = 16;
 
 fn record_to_bytes(debt: Debt) -> [u8; RECORD] {
-    let mut bytes = [0; RECORD];
-    bytes[..4].copy_from_slice(&debt.line.to_le_bytes());
-    bytes[4..8].copy_from_slice(&debt.tag.to_le_bytes());
-    bytes[8..].copy_from_slice(&debt.full_at.to_le_bytes());
-    bytes
+    let Debt { line, tag, full_at } = debt;
+    (u128::from(full_at) << 64 | u128::from(tag) << 32 | u128::from(line)).to_le_bytes()
 }
 
 fn record_from_bytes(bytes: [u8; RECORD]) -> Debt {
-    let [a, b, c, d, e, f, g, h, full_at @ ..] = bytes;
-    Debt {
-        line: u32::from_le_bytes([a, b, c, d]),
-        tag: u32::from_le_bytes([e, f, g, h]),
-        full_at: u64::from_le_bytes(full_at),
-    }
+    let word = u128::from_le_bytes(bytes);
+    #[allow(clippy::cast_possible_truncation)] // its parts
+    Debt { line: word as u32, tag: (word >> 32) as u32, full_at: (word >> 64) as u64 }
 }
 
 impl From<NoRoom> for SnapshotError {
@@ -50,7 +44,7 @@ impl<K: ?Sized, S: BuildHasher, C> KeyedLimiter<K, S, C> {
     pub fn save_with<E>(&self, put: impl FnMut(&[u8]) -> Result<(), E>, now: Moment) -> Result<u64, E> {
         let (quotas, sharing) = (self.quotas(), self.sharing());
         #[allow(clippy::cast_possible_truncation)] // as many as somebody has written down
-        let count = quotas.len() as u32 + u32::from(sharing.is_some());
+        let count = self.quotas().count() as u32 + u32::from(sharing.is_some());
         let header = Header {
             kind: Kind::KeyedLimiter,
             sharing: sharing.is_some(),
@@ -127,7 +121,7 @@ impl<K: ?Sized, S: BuildHasher, C> KeyedLimiter<K, S, C> {
         let sharing = self.sharing().is_some();
         if header.kind != Kind::KeyedLimiter {
             Err(SnapshotError::Kind { saved: header.kind.name() })
-        } else if header.sharing != sharing || header.quotas as usize != self.quotas().len() + usize::from(sharing) {
+        } else if header.sharing != sharing || header.quotas as usize != self.quotas().count() + usize::from(sharing) {
             Err(SnapshotError::Classes { saved: header.quotas.saturating_sub(u32::from(header.sharing)) })
         } else if header.hasher != self.hasher_fingerprint() {
             Err(SnapshotError::Hasher)

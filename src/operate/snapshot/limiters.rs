@@ -101,9 +101,10 @@ impl<C> ShardedTokenBucket<C> {
     pub fn restore_at(&self, snapshot: &Snapshot, now: Moment) -> Result<(), SnapshotError> {
         let (state, from) = snapshot.continued(Kind::ShardedTokenBucket, self.quota(), now)?;
         let (gcra, cell) = self.word();
-        let word = match state[1] == self.max_cost() {
-            true => gcra.carried(state[0], from, now.reading),
-            false => divided_otherwise(gcra, self.quota(), state, from, now.reading),
+        let word = if state[1] == self.max_cost() {
+            gcra.carried(state[0], from, now.reading)
+        } else {
+            divided_otherwise(gcra, self.quota(), state, from, now.reading)
         };
         let word = word.ok_or(SnapshotError::OutOfRange)?;
         if self.credits() > 0 {

@@ -59,7 +59,9 @@ mod tests {
 
     #[test]
     fn a_clock_of_wall_time_is_its_own_link() {
-        for clock in [WallClock::UTC, WallClock::east(Duration::from_secs(7_200)), WallClock::west(Duration::from_secs(1))] {
+        for clock in
+            [WallClock::UTC, WallClock::east(Duration::from_secs(7_200)), WallClock::west(Duration::from_secs(1))]
+        {
             for moment in [Moment::to_save(&clock), Moment::to_restore(&&clock)] {
                 assert_eq!(clock.unix_time(moment.reading), Some(moment.wall));
             }

@@ -237,11 +237,11 @@ impl Timeline {
         if self.period == 0 {
             return Some(position);
         }
-        let (reached, reaches) = (self.position(from), self.position(to));
+        let (was, is) = (self.position(from), self.position(to));
         let early = (self.phase(to) > self.phase(from)) as i128;
-        let carried = position as i128 + (reaches as i128 - reached as i128) + early;
-        if position <= reached && carried > reaches as i128 {
-            Some(reaches)
+        let carried = position as i128 + (is as i128 - was as i128) + early;
+        if position <= was && carried > is as i128 {
+            Some(is)
         } else if carried > u64::MAX as i128 {
             None
         } else if carried < 0 {
