@@ -1,0 +1,160 @@
+//! The centre of a limit as a pure step: what the script does in the store, once more in Rust.
+//!
+//! # Rules
+//!
+//! Instants are microseconds of the store's clock. `E(t)` is what has fallen due by then: `floor(rate * (t - epoch - L))`, 0
+//! before; `L` is the length of a lease, `Bc` the centre's burst. A *position* counts tokens drawn; what is drawn at `T` is a
+//! stretch `[a, b)` of positions.
+//!
+//! 1. **A marker per namespace** names its epoch, an instant, and the server that wrote it. None, or one that another
+//!    server wrote (a replica that was promoted, a server that was started again): the epoch begins now. What a key held
+//!    in another epoch is void. So a lost store starts empty, and begins to fill when the longest lease has ended; a missing
+//!    key holds what fell due since the epoch, and is not a full bucket.
+//! 2. **Time never goes back**: now is the greatest of the clock, of the last instant stored, and of the last one shown.
+//! 3. **Draw**: `a = max(position, position shown, E(now) - Bc)`; `[a, a + g)` is granted if `a + g <= E(now)`.
+//! 4. **Share**: `g` is what there is divided by the instances seen within the last lease; at least the cost, at most what
+//!    was asked for.
+//! 5. **Once**: the last answer to each instance is kept with its sequence number. The same request again gets the same
+//!    answer; an older one gets nothing.
+//! 6. **Give back**: `[a, b)` goes back only if `b` is the position; then that is `a`. Elsewhere it is lost, not minted.
+//! 7. **Show**: every answer carries (epoch, instant, position); every request shows the greatest that its sender has seen.
+//!
+//! A holder, for its part:
+//!
+//! 8. notes its own clock **before** it sends, and spends while its clock reads less than that plus `L` less a margin;
+//! 9. takes an answer only if it carries the instance and the number of the request, and each at most once.
+//!
+//! # The bound
+//!
+//! *Whatever the number of processes, at most `B + rate * (t - s)` tokens are spent at instants in `[s, t]`.* A token spent at
+//! `u` lies in a stretch drawn at some `T` with `u - L < T <= u`: the request was noted before it was executed, so by rule 8 the
+//! lease has ended for its holder when it has ended for the centre, if their clocks' rates differ by less than the margin. So
+//! `T` is in `[s - L, t]`. By rule 3 its stretch lies within `[E(T) - Bc, E(T)]`, so within `[E(s - L) - Bc, E(t)]`. The
+//! stretches are disjoint: a position that was granted is below the stored one ever after (rules 2, 3), unless it was given
+//! back unspent (rule 6), and is deposited once (rules 5, 9). Their total is at most
+//! `Bc + E(t) - E(s - L) <= Bc + rate * (t - s + L) + 1`, the 1 for rounding. [`Terms::new`] sets `Bc = B - rate * L - 1`.
+//!
+//! Over two epochs: let the second begin at `e`. Stretches of the first were drawn before `e`, all spent before `e + L`;
+//! the second grants nothing before `e + L`, then at most `rate * (t - e - L)`. The sum is at most
+//! `Bc + 1 + rate * (e - s + L) + rate * (t - e - L)`, which is less than `B + rate * (t - s)`.
+//!
+//! What this needs: one server at a time that executes (a primary cut off from its replicas and its successor both grant:
+//! `rate` twice, for as long as both are reached); a store that evicts nothing (`noeviction`); a clock of the store that is
+//! not set forward (each second adds `rate`). Where a store does not say which server it is, one that has lost a suffix is
+//! known by rule 7 alone: over-admission then is at most what was lost, until the first to show it speaks.
+
+use crate::terms::Terms;
+use std::collections::BTreeMap;
+
+/// How far a limit has come, as far as somebody has seen (rule 7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Seen {
+    /// The instant at which the namespace's epoch began.
+    pub epoch: u64,
+    /// The store's instant.
+    pub instant: u64,
+    /// Tokens drawn in this epoch.
+    pub position: u64,
+}
+
+/// A request for tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Request {
+    /// Who asks: a number drawn at random by each process and limit.
+    pub instance: u64,
+    /// Counts the requests of an instance, from 1.
+    pub sequence: u64,
+    /// The fewest tokens that are of use.
+    pub least: u64,
+    /// The most tokens that are wanted.
+    pub most: u64,
+    /// The greatest state that the sender has seen.
+    pub seen: Seen,
+}
+
+/// The answer to a [`Request`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Answer {
+    /// Who asked.
+    pub instance: u64,
+    /// Which request this answers.
+    pub sequence: u64,
+    /// Tokens granted: the positions below `seen.position`.
+    pub granted: u64,
+    /// The state after that.
+    pub seen: Seen,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Marker {
+    epoch: u64,
+    server: String,
+}
+
+/// The state of one limit in a store.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Centre {
+    marker: Option<Marker>,
+    state: Seen,
+    answers: BTreeMap<u64, Answer>,
+}
+
+impl Centre {
+    /// The epoch of the namespace (rule 1), and the instant and position that go on from (rules 1, 2, 7).
+    fn resume(&mut self, terms: Terms, server: &str, time: u64, shown: Seen) -> Seen {
+        let marker = match self.marker.take() {
+            Some(marker) if marker.server == server => marker,
+            _ => Marker { epoch: time, server: server.to_owned() },
+        };
+        let mut seen = Seen { epoch: marker.epoch, instant: time.max(marker.epoch), position: 0 };
+        self.marker = Some(marker);
+        for known in [self.state, shown] {
+            if known.epoch == seen.epoch {
+                seen.instant = seen.instant.max(known.instant);
+                seen.position = seen.position.max(known.position);
+            }
+        }
+        let due = Self::due(terms, seen);
+        seen.position = seen.position.max(due.saturating_sub(terms.burst));
+        seen
+    }
+
+    /// `E(now)`.
+    fn due(terms: Terms, seen: Seen) -> u64 {
+        terms.due((seen.instant - seen.epoch).saturating_sub(terms.lease))
+    }
+
+    /// Executes a request at an instant of the server's clock; `None` if it is older than one already answered.
+    pub fn draw(&mut self, terms: Terms, server: &str, time: u64, request: Request) -> Option<Answer> {
+        let mut seen = self.resume(terms, server, time, request.seen);
+        let (epoch, instant) = (seen.epoch, seen.instant);
+        self.answers.retain(|_, answer| answer.seen.epoch == epoch && answer.seen.instant + 2 * terms.lease > instant);
+        if let Some(answer) = self.answers.get(&request.instance)
+            && answer.sequence >= request.sequence
+        {
+            return (answer.sequence == request.sequence).then_some(*answer); // rule 5
+        }
+        let others = self.answers.keys().filter(|&&instance| instance != request.instance).count() as u64;
+        let available = Self::due(terms, seen).saturating_sub(seen.position);
+        let granted = if available < request.least {
+            0
+        } else {
+            (available / (others + 1)).max(request.least).min(request.most)
+        };
+        seen.position += granted;
+        self.state = seen;
+        let answer = Answer { instance: request.instance, sequence: request.sequence, granted, seen };
+        self.answers.insert(request.instance, answer);
+        Some(answer)
+    }
+
+    /// Takes `[start, end)` of `epoch` back, if nobody has drawn since (rule 6); says whether.
+    pub fn give_back(&mut self, server: &str, epoch: u64, start: u64, end: u64) -> bool {
+        let known = self.marker.as_ref().is_some_and(|marker| marker.epoch == epoch && marker.server == server);
+        let last = known && self.state.epoch == epoch && self.state.position == end && start <= end;
+        if last {
+            self.state.position = start;
+        }
+        last
+    }
+}
