@@ -136,11 +136,8 @@ impl Centre {
         }
         let others = self.answers.keys().filter(|&&instance| instance != request.instance).count() as u64;
         let available = Self::due(terms, seen).saturating_sub(seen.position);
-        let granted = if available < request.least {
-            0
-        } else {
-            (available / (others + 1)).max(request.least).min(request.most)
-        };
+        let granted =
+            if available < request.least { 0 } else { (available / (others + 1)).max(request.least).min(request.most) };
         seen.position += granted;
         self.state = seen;
         let answer = Answer { instance: request.instance, sequence: request.sequence, granted, seen };

@@ -3,9 +3,15 @@
 //! See [`centre`] for the rules and the proof of the bound.
 #![forbid(unsafe_code)]
 
+mod bucket;
 pub mod centre;
+mod clock;
+mod lease;
 mod reply;
+mod store;
 mod terms;
 
+pub use bucket::{Degraded, DistributedTokenBucket, Refused};
 pub use reply::{Reply, parse};
+pub use store::{Eviction, Store, StoreError};
 pub use terms::{Terms, TermsError};

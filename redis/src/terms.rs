@@ -140,7 +140,10 @@ mod tests {
         assert_eq!(new(Quota::per_second(6_000_000), 0), TermsError::RateTooHigh);
         assert_eq!(new(Quota::per_second(10), 501), TermsError::LeaseTooLong { longest: Duration::from_millis(500) });
         assert_eq!(new(Quota::per_second(1), 0), TermsError::BurstTooSmall);
-        assert_eq!(new(Quota::per_second(1).with_burst(1 << 52), 0), TermsError::BurstTooLarge { largest: (1 << 52) - 1 });
+        assert_eq!(
+            new(Quota::per_second(1).with_burst(1 << 52), 0),
+            TermsError::BurstTooLarge { largest: (1 << 52) - 1 }
+        );
         assert_eq!(new(Quota::per(999_983, Duration::from_nanos(86_400_000_000_001)), 0), TermsError::RateTooFine);
     }
 

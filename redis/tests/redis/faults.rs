@@ -1,0 +1,120 @@
+//! Faults: not one admission above the bound in any, and admissions go on afterwards.
+
+use crate::process::{LEASE, Process, QUOTA, excess, gather};
+use crate::proxy;
+use crate::server::Server;
+use rustix::process::Signal;
+use std::thread::sleep;
+use std::time::Duration;
+
+const RUN: Duration = Duration::from_millis(2_500);
+
+fn three(server: &Server) -> Vec<Process> {
+    (0..3).map(|_| Process::start(&server.url(), RUN)).collect()
+}
+
+/// Nothing above the bound; at least `least` admissions after `since`, a part of the run from the first admission on.
+fn judge(traces: &[Vec<(u64, u64)>], least: usize) {
+    let total = traces.iter().map(Vec::len).sum::<usize>();
+    let excess = excess(traces, QUOTA);
+    println!("admitted {total} = {:?}, worst excess {excess}", traces.iter().map(Vec::len).collect::<Vec<_>>());
+    assert!(excess <= 0, "{excess} above the bound");
+    assert!(total >= least, "{total} of at least {least}");
+}
+
+#[test]
+fn steady_demand_is_admitted_and_fair() {
+    let Some(server) = Server::start(&[]) else { return };
+    let traces = gather(three(&server));
+    judge(&traces, 1_000);
+    let total = traces.iter().map(Vec::len).sum::<usize>();
+    assert!(traces.iter().all(|trace| trace.len() * 6 >= total), "less than half of an equal share");
+    // From the first tenth of a second of demand to the last: all that falls due, less two batches in hand.
+    let mut befores: Vec<_> = traces.concat().iter().map(|&(before, _)| before).collect();
+    befores.sort_unstable();
+    let span = befores[total - 1] - befores[0];
+    println!("admitted {total} where {} fell due in {span} us", span * 2 / 1_000);
+}
+
+#[test]
+fn exact_mode_is_strict() {
+    let Some(server) = Server::start(&[]) else { return };
+    let exact = [("CLIENT_EXACT", "1")];
+    judge(&gather((0..3).map(|_| Process::with(&server.url(), RUN, &exact)).collect()), 1_000);
+}
+
+#[test]
+fn a_killed_client_takes_its_lease_along_at_most() {
+    let Some(server) = Server::start(&[]) else { return };
+    let clients = three(&server);
+    sleep(RUN / 2);
+    clients[0].signal(Signal::KILL);
+    judge(&gather(clients), 1_000);
+}
+
+#[test]
+fn a_client_that_slept_longer_than_its_lease_spends_nothing_of_it() {
+    let Some(server) = Server::start(&[]) else { return };
+    let clients = three(&server);
+    for _ in 0..4 {
+        sleep(RUN / 8);
+        clients[0].signal(Signal::STOP);
+        sleep(LEASE * 3);
+        clients[0].signal(Signal::CONT);
+    }
+    judge(&gather(clients), 1_000);
+}
+
+#[test]
+fn a_server_killed_without_persistence_starts_empty() {
+    let Some(mut server) = Server::start(&[]) else { return };
+    let clients = three(&server);
+    sleep(RUN / 2);
+    server.kill();
+    server.start_again();
+    judge(&gather(clients), 1_000);
+}
+
+#[test]
+fn a_server_killed_with_persistence_starts_empty_too() {
+    let Some(mut server) = Server::start(&["--appendonly", "yes", "--appendfsync", "everysec"]) else { return };
+    let clients = three(&server);
+    sleep(RUN / 2);
+    server.kill();
+    server.start_again();
+    judge(&gather(clients), 1_000);
+}
+
+#[test]
+fn all_keys_flushed() {
+    let Some(server) = Server::start(&[]) else { return };
+    let clients = three(&server);
+    for _ in 0..3 {
+        sleep(RUN / 4);
+        server.command(&["FLUSHALL"]);
+    }
+    judge(&gather(clients), 500);
+}
+
+#[test]
+fn a_replica_is_promoted() {
+    let Some(mut first) = Server::start(&[]) else { return };
+    let replica_of = format!("127.0.0.1 {}", first.port);
+    let Some(second) = Server::start(&["--replicaof", &replica_of]) else { return };
+    // Clients find the first, then its replica, at one address.
+    let port = proxy::switch(first.port, second.port);
+    let clients = (0..3).map(|_| Process::start(&format!("redis://127.0.0.1:{port}/"), RUN)).collect();
+    sleep(RUN / 2);
+    first.kill();
+    second.command(&["REPLICAOF", "NO", "ONE"]);
+    judge(&gather(clients), 1_000);
+}
+
+#[test]
+fn replies_are_dropped_delayed_and_repeated() {
+    let Some(server) = Server::start(&[]) else { return };
+    let clients = (1..4)
+        .map(|seed| Process::start(&format!("redis://127.0.0.1:{}/", proxy::start(server.port, seed)), RUN))
+        .collect();
+    judge(&gather(clients), 300);
+}

@@ -1,0 +1,117 @@
+//! [`Process`]: a client in a process of its own, which says at which instants it was admitted.
+
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tollgate::Quota;
+use tollgate_redis::{DistributedTokenBucket, Store};
+
+pub const QUOTA: Quota = Quota::per_second(2_000).with_burst(1_600);
+pub const LEASE: Duration = Duration::from_millis(100);
+
+/// Admissions lie between these instants of the store's clock, which is that of this machine.
+pub type Admission = (u64, u64);
+
+fn micros() -> u64 {
+    u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros()).unwrap()
+}
+
+#[test]
+#[ignore = "the body of the processes of other tests"]
+fn client() {
+    let Ok(url) = std::env::var("CLIENT_URL") else { return };
+    let millis: u64 = std::env::var("CLIENT_MILLIS").unwrap().parse().unwrap();
+    let exact = std::env::var_os("CLIENT_EXACT").is_some();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let store = Store::new(redis::Client::open(url).unwrap(), Duration::from_millis(40));
+        let lease = if exact { Duration::ZERO } else { LEASE };
+        let bucket = Arc::new(DistributedTokenBucket::new(store, "test", "limit", QUOTA, lease).unwrap());
+        tokio::spawn(bucket.keep_ahead());
+        let started = Instant::now();
+        while started.elapsed() < Duration::from_millis(millis) {
+            let before = micros();
+            if bucket.try_acquire().await.is_ok() {
+                // By `write`, at once: what a killed process was admitted counts.
+                let line = format!("admitted {before} {}\n", micros());
+                rustix::io::write(std::io::stdout(), line.as_bytes()).unwrap();
+            } else {
+                tokio::time::sleep(Duration::from_micros(200)).await;
+            }
+        }
+    });
+}
+
+pub struct Process(Child);
+
+impl Process {
+    pub fn start(url: &str, run: Duration) -> Self {
+        Self::with(url, run, &[])
+    }
+
+    pub fn with(url: &str, run: Duration, variables: &[(&str, &str)]) -> Self {
+        let child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "process::client", "--ignored", "--nocapture"])
+            .env("CLIENT_URL", url)
+            .env("CLIENT_MILLIS", run.as_millis().to_string())
+            .envs(variables.iter().copied())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Self(child)
+    }
+
+    pub fn signal(&self, signal: rustix::process::Signal) {
+        let id = rustix::process::Pid::from_child(&self.0);
+        rustix::process::kill_process(id, signal).unwrap();
+    }
+
+    /// Waits for its end; every admission that it told.
+    pub fn admissions(mut self) -> Vec<Admission> {
+        let mut text = String::new();
+        self.0.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+        self.0.wait().unwrap();
+        let admission = |line: &str| {
+            let (before, after) = line.split_once("admitted ")?.1.split_once(' ')?;
+            Some((before.parse().ok()?, after.parse().ok()?))
+        };
+        text.lines().filter_map(admission).collect()
+    }
+}
+
+/// Gathers what each process told while all run.
+pub fn gather(processes: Vec<Process>) -> Vec<Vec<Admission>> {
+    let threads: Vec<_> = processes.into_iter().map(|p| std::thread::spawn(move || p.admissions())).collect();
+    threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+}
+
+/// The most by which any interval holds more admissions than `burst + rate * length`, which is 0 or less if none does.
+pub fn excess(traces: &[Vec<Admission>], quota: Quota) -> i64 {
+    let all: Vec<_> = traces.concat();
+    let per_micro = quota.tokens() as f64 / quota.period().as_micros() as f64;
+    let mut starts: Vec<_> = all.iter().map(|&(before, _)| before).collect();
+    starts.sort_unstable();
+    let mut by_end = all;
+    by_end.sort_unstable_by_key(|&(_, after)| after);
+    let mut worst = i64::MIN;
+    for &start in starts.iter().step_by(1 + starts.len() / 1_500) {
+        let mut count = 0;
+        for &(before, after) in &by_end {
+            if before >= start {
+                count += 1;
+                let allowed = quota.burst() as f64 + per_micro * (after - start) as f64;
+                worst = worst.max(count - allowed as i64);
+            }
+        }
+    }
+    worst
+}
+
+#[test]
+fn an_excess_is_seen() {
+    let quota = Quota::per_second(1_000).with_burst(10);
+    let trace: Vec<_> = (0..20).map(|n| (1_000_000 + n * 500, 1_000_000 + n * 500)).collect();
+    assert_eq!(excess(&[trace.clone()], quota), 1); // 20 in 9.5 ms, where 19 are allowed
+    assert!(excess(&[trace[..18].to_vec()], quota) <= 0);
+}
