@@ -7,11 +7,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tollgate::Quota;
 use tollgate_redis::{DistributedTokenBucket, Store};
 
-pub const QUOTA: Quota = Quota::per_second(2_000).with_burst(1_600);
-pub const LEASE: Duration = Duration::from_millis(100);
+pub(crate) const QUOTA: Quota = Quota::per_second(2_000).with_burst(1_600);
+pub(crate) const LEASE: Duration = Duration::from_millis(100);
+
+/// In this time an empty store is full, and has ended an epoch's first lease.
+pub(crate) const FILL: Duration = Duration::from_millis(1_100);
 
 /// Admissions lie between these instants of the store's clock, which is that of this machine.
-pub type Admission = (u64, u64);
+pub(crate) type Admission = (u64, u64);
 
 fn micros() -> u64 {
     u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros()).unwrap()
@@ -22,6 +25,7 @@ fn micros() -> u64 {
 fn client() {
     let Ok(url) = std::env::var("CLIENT_URL") else { return };
     let millis: u64 = std::env::var("CLIENT_MILLIS").unwrap().parse().unwrap();
+    let slow = Duration::from_millis(std::env::var("CLIENT_SLOW").map_or(0, |millis| millis.parse().unwrap()));
     let exact = std::env::var_os("CLIENT_EXACT").is_some();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
@@ -29,8 +33,14 @@ fn client() {
         let lease = if exact { Duration::ZERO } else { LEASE };
         let bucket = Arc::new(DistributedTokenBucket::new(store, "test", "limit", QUOTA, lease).unwrap());
         tokio::spawn(bucket.keep_ahead());
+        // The store fills; then demand is slow, so that leases are held; then there is as much as can be.
+        let _ = bucket.try_acquire().await;
+        tokio::time::sleep(FILL).await;
         let started = Instant::now();
         while started.elapsed() < Duration::from_millis(millis) {
+            if started.elapsed() < slow {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
             let before = micros();
             if bucket.try_acquire().await.is_ok() {
                 // By `write`, at once: what a killed process was admitted counts.
@@ -43,14 +53,14 @@ fn client() {
     });
 }
 
-pub struct Process(Child);
+pub(crate) struct Process(Child);
 
 impl Process {
-    pub fn start(url: &str, run: Duration) -> Self {
+    pub(crate) fn start(url: &str, run: Duration) -> Self {
         Self::with(url, run, &[])
     }
 
-    pub fn with(url: &str, run: Duration, variables: &[(&str, &str)]) -> Self {
+    pub(crate) fn with(url: &str, run: Duration, variables: &[(&str, &str)]) -> Self {
         let child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "process::client", "--ignored", "--nocapture"])
             .env("CLIENT_URL", url)
@@ -62,13 +72,13 @@ impl Process {
         Self(child)
     }
 
-    pub fn signal(&self, signal: rustix::process::Signal) {
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         let id = rustix::process::Pid::from_child(&self.0);
         rustix::process::kill_process(id, signal).unwrap();
     }
 
     /// Waits for its end; every admission that it told.
-    pub fn admissions(mut self) -> Vec<Admission> {
+    pub(crate) fn admissions(mut self) -> Vec<Admission> {
         let mut text = String::new();
         self.0.stdout.take().unwrap().read_to_string(&mut text).unwrap();
         self.0.wait().unwrap();
@@ -81,13 +91,13 @@ impl Process {
 }
 
 /// Gathers what each process told while all run.
-pub fn gather(processes: Vec<Process>) -> Vec<Vec<Admission>> {
+pub(crate) fn gather(processes: Vec<Process>) -> Vec<Vec<Admission>> {
     let threads: Vec<_> = processes.into_iter().map(|p| std::thread::spawn(move || p.admissions())).collect();
     threads.into_iter().map(|thread| thread.join().unwrap()).collect()
 }
 
 /// The most by which any interval holds more admissions than `burst + rate * length`, which is 0 or less if none does.
-pub fn excess(traces: &[Vec<Admission>], quota: Quota) -> i64 {
+pub(crate) fn excess(traces: &[Vec<Admission>], quota: Quota) -> i64 {
     let all: Vec<_> = traces.concat();
     let per_micro = quota.tokens() as f64 / quota.period().as_micros() as f64;
     let mut starts: Vec<_> = all.iter().map(|&(before, _)| before).collect();

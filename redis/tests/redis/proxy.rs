@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Starts it; returns its port. It ends with the tests.
-pub fn start(to: u16, seed: u64) -> u16 {
+pub(crate) fn start(to: u16, seed: u64) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
@@ -43,7 +43,7 @@ fn replies(mut server: TcpStream, mut client: TcpStream, mut random: fastrand::R
 }
 
 /// Passes connections on to `first`, or to `second` once the first is gone; returns its port.
-pub fn switch(first: u16, second: u16) -> u16 {
+pub(crate) fn switch(first: u16, second: u16) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {

@@ -6,21 +6,21 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-pub struct Server {
+pub(crate) struct Server {
     child: Child,
-    pub port: u16,
+    pub(crate) port: u16,
     folder: PathBuf,
     options: Vec<String>,
 }
 
 /// A port that nobody listens on.
-pub fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 impl Server {
     /// `None`, which is said, if there is no `redis-server` and none is required.
-    pub fn start(options: &[&str]) -> Option<Self> {
+    pub(crate) fn start(options: &[&str]) -> Option<Self> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         if Command::new("redis-server").arg("--version").stdout(Stdio::null()).status().is_err() {
             assert!(std::env::var_os("TOLLGATE_REQUIRE_REDIS").is_none(), "no redis-server, and one is required");
@@ -63,11 +63,11 @@ impl Server {
         redis::Client::open(self.url()).unwrap().get_connection().ok()
     }
 
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("redis://127.0.0.1:{}/", self.port)
     }
 
-    pub fn command(&self, words: &[&str]) -> redis::Value {
+    pub(crate) fn command(&self, words: &[&str]) -> redis::Value {
         let mut command = redis::cmd(words[0]);
         for word in &words[1..] {
             command.arg(word);
@@ -76,13 +76,13 @@ impl Server {
     }
 
     /// `kill -9`.
-    pub fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
     /// The same port and folder again.
-    pub fn start_again(&mut self) {
+    pub(crate) fn start_again(&mut self) {
         self.child = Self::spawn(self.port, &self.folder, &self.options);
         self.ready();
     }
