@@ -98,8 +98,10 @@ struct Asking {
     seen: Seen,
     /// A request whose answer has not come, and when it was noted.
     pending: Option<(Request, u64)>,
-    /// The last stretch granted, and the end of its lease here.
-    last: Option<(Seen, u64)>,
+    /// The last stretch granted, the end of its lease here, and how many of its tokens were deposited.
+    last: Option<(Seen, u64, u64)>,
+    /// What the task deposited last: tokens and the end of their lease. If nobody has touched it, it asks for no more.
+    ahead: Option<(u64, u64)>,
     /// At least this cost was refused, and will be until then.
     dry: Option<(u64, u64)>,
 }
@@ -403,18 +405,21 @@ impl Shared {
         if answer.granted > spent {
             self.leases.deposit(answer.granted - spent, end, now);
         }
-        asking.last = Some((answer.seen, end));
+        asking.last = Some((answer.seen, end, answer.granted - spent));
         Ok(Some(!resent))
     }
 
     /// Fetches a lease if there is room for one; says how long to leave it then.
     async fn top_up(&self) -> Duration {
         let mut asking = self.asking.lock().await;
-        if self.terms.lease == 0 || !self.leases.has_room(clock::now()) {
+        let unused = asking.ahead.is_some_and(|(tokens, end)| self.leases.is_untouched(tokens, end));
+        if self.terms.lease == 0 || unused || !self.leases.has_room(clock::now()) {
             return Duration::ZERO;
         }
-        // Spends nothing: 0 of at least 1. `least` is what is spent at once, so it is 0 here.
-        match self.ask(&mut asking, 0, self.batch).await {
+        // `least` is what is spent at once: nothing here.
+        let answer = self.ask(&mut asking, 0, self.batch).await;
+        asking.ahead = asking.last.filter(|_| matches!(answer, Ok(Some(true)))).map(|(_, end, tokens)| (tokens, end));
+        match answer {
             Ok(Some(false)) => self.wait(&mut asking, 1),
             Ok(_) => Duration::ZERO,
             Err(_) => Duration::from_millis(10 + fastrand::u64(0..10)),
@@ -423,7 +428,7 @@ impl Shared {
 
     async fn give_back(&self) -> u64 {
         let mut asking = self.asking.lock().await;
-        let Some((seen, end)) = asking.last.take() else { return 0 };
+        let Some((seen, end, _)) = asking.last.take() else { return 0 };
         let unspent = self.leases.take_all(end, clock::now());
         if unspent == 0 {
             return 0;

@@ -128,12 +128,13 @@ impl Centre {
     pub fn draw(&mut self, terms: Terms, server: &str, time: u64, request: Request) -> Option<Answer> {
         let mut seen = self.resume(terms, server, time, request.seen);
         let (epoch, instant) = (seen.epoch, seen.instant);
-        self.answers.retain(|_, answer| answer.seen.epoch == epoch && answer.seen.instant + 2 * terms.lease > instant);
-        if let Some(answer) = self.answers.get(&request.instance)
+        let is_fresh = |answer: &Answer| answer.seen.epoch == epoch && answer.seen.instant + 2 * terms.lease > instant;
+        if let Some(answer) = self.answers.get(&request.instance).filter(|answer| is_fresh(answer))
             && answer.sequence >= request.sequence
         {
             return (answer.sequence == request.sequence).then_some(*answer); // rule 5
         }
+        self.answers.retain(|_, answer| is_fresh(answer));
         let others = self.answers.keys().filter(|&&instance| instance != request.instance).count() as u64;
         let available = Self::due(terms, seen).saturating_sub(seen.position);
         let granted =

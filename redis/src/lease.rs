@@ -74,6 +74,12 @@ impl Leases {
         self.0.iter().any(|slot| valid(slot.load(Ordering::Relaxed), now) == 0)
     }
 
+    /// Whether the lease of `tokens` that ends (or ended) at `end` has all of them left.
+    pub(crate) fn is_untouched(&self, tokens: u64, end: u64) -> bool {
+        // ORDERING: Relaxed: a snapshot.
+        self.0.iter().any(|slot| slot.load(Ordering::Relaxed) == (end >> TICK) << TOKENS | tokens)
+    }
+
     /// Takes all tokens of the lease that ends at `end`.
     pub(crate) fn take_all(&self, end: u64, now: u64) -> u64 {
         let mut taken = 0;
