@@ -43,6 +43,8 @@ if tonumber(answer[1] or '') == epoch and tonumber(answer[2]) + 2 * lease > now 
 end
 
 -- Rule 4.
+-- Who was seen in another epoch is not counted: its instants may be later ones, if the clock was set back.
+if not here then redis.call('DEL', KEYS[4]) end
 redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', text(now - 2 * lease))
 redis.call('ZREM', KEYS[4], ARGV[5])
 local others = redis.call('ZCOUNT', KEYS[4], text(epoch), '+inf')
