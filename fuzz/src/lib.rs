@@ -16,6 +16,7 @@ mod log;
 mod quota;
 mod replay_line;
 mod sharded;
+mod snapshot;
 mod waiting;
 
 pub use keyed::keyed_limiter;
@@ -23,6 +24,7 @@ pub use log::sliding_window_log;
 pub use quota::quota;
 pub use replay_line::replay_line;
 pub use sharded::sharded_token_bucket;
+pub use snapshot::snapshot;
 pub use waiting::waiting_token_bucket;
 
 use tollgate_testing::subject::Kind;
@@ -42,6 +44,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("sharded_token_bucket", sharded_token_bucket),
     ("keyed_limiter", keyed_limiter),
     ("waiting_token_bucket", waiting_token_bucket),
+    ("snapshot", snapshot),
 ];
 
 /// Gives each file that is named on the command line to a target.
