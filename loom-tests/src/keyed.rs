@@ -153,6 +153,7 @@ impl<const SLOTS: usize> Table<SLOTS> {
     }
 
     /// The table as it may be restored: a scan by the rules S1 to S5 at the reading `now`, and what is made of it.
+    #[must_use]
     pub fn saved(&self, now: u64) -> Self {
         let horizons = || core::array::from_fn::<u64, 2, _>(|i| self.horizons[i].load(Ordering::Acquire));
         let early = horizons();

@@ -122,10 +122,13 @@ fn lines_of_key(_hash: u64, _lines: u32) -> [usize; 3] {
     [0, 1, 2]
 }
 
+/// What one of the threads does; one of them saves.
+type Act<T> = Box<dyn FnOnce(&T) -> Option<<T as Subject>::Saved> + Send>;
+
 /// Saves a table at 1, in which `K` spent its burst at 0, while another thread does what it does; restores it, and checks that
 /// `K` has no more than its bound in all.
 fn saved_meanwhile<T: Subject>(subject: T, other: fn(&T)) {
-    let acts: [Box<dyn FnOnce(&T) -> Option<T::Saved> + Send>; 2] = [
+    let acts: [Act<T>; 2] = [
         Box::new(|subject| Some(subject.save(1))),
         Box::new(move |subject| {
             other(subject);

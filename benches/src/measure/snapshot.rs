@@ -138,6 +138,6 @@ mod tests {
         assert!(outcome.verified().is_ok());
         assert_eq!(outcome.rows.iter().map(|row| row.load.as_str()).collect::<Vec<_>>(), ["save", "restore"]);
         let text = tables(&outcome.rows);
-        assert!(text.contains("restore") && text.contains("16.2"), "{text}");
+        assert!(text.contains("restore") && text.contains("16.1"), "{text}");
     }
 }
