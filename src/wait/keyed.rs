@@ -10,6 +10,7 @@ use crate::clock::Timer;
 use crate::decision::Denied;
 use crate::keyed::{Class, Identity, KeyedLimiter};
 use crate::nanos::Nanos;
+use alloc::sync::Arc;
 use core::borrow::Borrow;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
@@ -19,6 +20,12 @@ use sealed::Reserved;
 /// A key's line in a [`KeyedLimiter`]: what its places point to.
 pub struct KeyedLine<'a, K: ?Sized, S, C> {
     class: Class<'a, K, S, C>,
+    key: Identity,
+}
+
+/// A key's line in a [`KeyedLimiter`] that it has a share in: what places point to that can be kept anywhere.
+pub struct OwnedKeyedLine<K: ?Sized, S, C> {
+    limiter: Arc<KeyedLimiter<K, S, C>>,
     key: Identity,
 }
 
@@ -69,6 +76,41 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
         Q: Hash + ?Sized,
     {
         self.class(0).reserve_within(key, n, max_wait)
+    }
+
+    /// As [`reserve_within`](Self::reserve_within), for a place that can be kept anywhere.
+    ///
+    /// # Errors
+    ///
+    /// As [`reserve_within`](Self::reserve_within).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    /// use tollgate::{KeyedLimiter, ManualClock, Quota};
+    ///
+    /// let limiter = Arc::new(KeyedLimiter::<str>::with_clock(Quota::per_second(1), 1_000, ManualClock::new()));
+    /// let place = Arc::clone(&limiter).reserve_owned_within("alice", 1, Duration::from_secs(5))?;
+    /// assert!(limiter.try_acquire("alice").is_err());
+    /// drop(place); // given back
+    /// assert!(limiter.try_acquire("alice").is_ok());
+    /// # Ok::<_, tollgate::Denied>(())
+    /// ```
+    pub fn reserve_owned_within<Q>(
+        self: Arc<Self>,
+        key: &Q,
+        n: u64,
+        max_wait: Duration,
+    ) -> Result<Place<OwnedKeyedLine<K, S, C>>, Denied>
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        let line = OwnedKeyedLine { key: self.class(0).identity(key), limiter: self };
+        let now = line.now();
+        Place::reserve(line, n, max_wait, now)
     }
 
     /// Takes `n` tokens of `key`, and parks the thread until they are due.
@@ -263,6 +305,37 @@ impl<K: ?Sized, S, C> sealed::Line for KeyedLine<'_, K, S, C> {
 
     fn give_back(&self, n: u64, end: u64, now: Nanos) -> u64 {
         self.class.give_back(self.key, n, end, now)
+    }
+}
+
+impl<K: ?Sized, S, C> OwnedKeyedLine<K, S, C> {
+    fn line(&self) -> KeyedLine<'_, K, S, C> {
+        KeyedLine { class: self.limiter.class(0), key: self.key }
+    }
+}
+
+impl<K: ?Sized, S, C: Clock> Line for OwnedKeyedLine<K, S, C> {
+    type Clock = C;
+
+    #[inline]
+    fn clock(&self) -> &C {
+        self.limiter.clock()
+    }
+}
+
+impl<K: ?Sized, S, C> sealed::Line for OwnedKeyedLine<K, S, C> {
+    fn reserve(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<Reserved, Denied> {
+        self.line().reserve(n, max_wait, now)
+    }
+
+    fn give_back(&self, n: u64, end: u64, now: Nanos) -> u64 {
+        self.line().give_back(n, end, now)
+    }
+}
+
+impl<K: ?Sized, S, C> fmt::Debug for OwnedKeyedLine<K, S, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedKeyedLine").finish_non_exhaustive()
     }
 }
 

@@ -73,7 +73,7 @@ mod token_bucket;
 
 #[cfg(feature = "async")]
 pub use future::{Acquire, Turn};
-pub use keyed::{KeyedLine, KeyedPlace};
+pub use keyed::{KeyedLine, KeyedPlace, OwnedKeyedLine};
 pub use line::Line;
 #[cfg(all(feature = "std", feature = "async"))]
 pub use pacer::Ticks;
