@@ -15,6 +15,7 @@
 //! * [`RateLimitLayer`]: one [`Policy`] or several in front of a service: for all requests or by key, for routes and methods, in
 //!   requests or bytes. A policy refuses, has requests wait in line for a bounded time, or only observes.
 //! * [`key`]: whom a request is counted for. Peers, clients behind trusted proxies, API keys, and any function.
+//! * [`client`]: a layer for clients that paces what goes to each host, and heeds what the host answers.
 //! * [`Dialect`] and [`Answer`]: what clients are told.
 //!
 //! # Features
@@ -27,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+pub mod client;
 pub mod key;
 mod layer;
 mod limit;

@@ -80,9 +80,10 @@ impl<B: From<String>> Answer<B> for ProblemAnswer {
     fn answer(&self, refusal: &Refusal<'_>, _: &Parts) -> Response<B> {
         let status = refusal.reason.status();
         let (kind, title) = match refusal.reason {
-            Reason::Denied(Denied::TableFull(_)) => {
-                ("https://iana.org/assignments/http-problem-types#temporary-reduced-capacity", "Too many clients at once")
-            }
+            Reason::Denied(Denied::TableFull(_)) => (
+                "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity",
+                "Too many clients at once",
+            ),
             Reason::Denied(_) => ("https://iana.org/assignments/http-problem-types#quota-exceeded", "Over the limit"),
             Reason::NoKey => ("about:blank", "The request does not say whom to count it for"),
         };

@@ -59,7 +59,9 @@ impl Fields {
             return Self::default();
         }
         let mut reports: Vec<_> = reports.iter().filter(|report| !report.quota.is_unlimited()).collect();
-        reports.sort_by_key(|report| (report.denied.is_none(), report.status.remaining, Reverse(report.status.reset_after)));
+        reports.sort_by_key(|report| {
+            (report.denied.is_none(), report.status.remaining, Reverse(report.status.reset_after))
+        });
         match (dialect, reports.first()) {
             (_, None) | (Dialect::None, _) => Self::default(),
             (Dialect::XRateLimit, Some(tightest)) => Self(vec![
@@ -69,7 +71,7 @@ impl Fields {
             ]),
             (Dialect::Draft8To11, Some(_)) => {
                 let refused = reports.iter().any(|report| report.denied.is_some());
-                let policies = list(&reports, |report, text| policy(report, text));
+                let policies = list(&reports, policy);
                 let limits = list(&reports, |report, text| limit(report, refused, text));
                 Self(vec![
                     (HeaderName::from_static("ratelimit-policy"), policies),

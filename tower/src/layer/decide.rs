@@ -23,7 +23,8 @@ pub(super) enum Outcome {
 /// Puts a request to each policy in turn. What was taken goes back if one of them refuses.
 pub(super) fn decide<'a>(policies: &'a [Policy], request: &Parts) -> Decision<'a> {
     let mut held: Vec<Box<dyn Held>> = Vec::new();
-    let mut reports = Vec::with_capacity(policies.len());
+    let mut reports: Vec<Report<'a>> = Vec::with_capacity(policies.len());
+    let mut costs = Vec::new(); // of what is held, with its report
     let last = policies.iter().rposition(|policy| !policy.observed);
     for (index, policy) in policies.iter().enumerate() {
         if !policy.concerns(request) {
@@ -37,6 +38,7 @@ pub(super) fn decide<'a>(policies: &'a [Policy], request: &Parts) -> Decision<'a
             match policy.limit.hold(request, cost) {
                 Said::Admitted(tokens, status) => {
                     held.push(tokens);
+                    costs.push((reports.len(), cost));
                     Said::Admitted((), status)
                 }
                 Said::Denied(denied, status) => Said::Denied(denied, status),
@@ -45,7 +47,13 @@ pub(super) fn decide<'a>(policies: &'a [Policy], request: &Parts) -> Decision<'a
             }
         };
         observe::said(policy, &said);
-        let report = |status, denied| Report { name: &policy.name, quota: policy.limit.quota(), unit: policy.unit, status, denied };
+        let report = |status, denied| Report {
+            name: &policy.name,
+            quota: policy.limit.quota(),
+            unit: policy.unit,
+            status,
+            denied,
+        };
         let reason = match said {
             Said::Admitted((), status) => {
                 reports.push(report(status, None));
@@ -59,6 +67,11 @@ pub(super) fn decide<'a>(policies: &'a [Policy], request: &Parts) -> Decision<'a
             Said::Unlimited => continue,
         };
         if !policy.observed {
+            // What is held goes back with it.
+            for (index, cost) in costs {
+                let status = &mut reports[index].status;
+                status.remaining = status.remaining.saturating_add(cost).min(status.limit);
+            }
             return Decision { outcome: Outcome::Refuse(reason), reports };
         }
     }

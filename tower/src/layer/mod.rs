@@ -106,7 +106,8 @@ impl<A> RateLimitLayer<A> {
     #[must_use]
     pub fn answering<B>(self, answer: B) -> RateLimitLayer<B> {
         let Shared { policies, dialect, tells_admitted, .. } = &*self.shared;
-        let shared = Shared { policies: Arc::clone(policies), answer, dialect: *dialect, tells_admitted: *tells_admitted };
+        let shared =
+            Shared { policies: Arc::clone(policies), answer, dialect: *dialect, tells_admitted: *tells_admitted };
         RateLimitLayer { shared: Arc::new(shared) }
     }
 }
