@@ -34,7 +34,7 @@ struct Input {
     steps: Vec<Step>,
 }
 
-/// The longest period, and the last reading that is sure to be told apart: just under 2^61 ns.
+/// The longest period, and the last reading that every log can hold: just under 2^61 ns.
 const LONGEST: u64 = (1 << 61) - 1;
 
 /// When each unit that was admitted is free again. Never decreasing.

@@ -148,7 +148,7 @@ impl<const COUNTS: u32> Fields<COUNTS> {
     /// The position at `now`.
     #[inline]
     pub(super) const fn position(&self, now: Nanos) -> u64 {
-        self.timeline.position(told_apart(now))
+        self.timeline.position(within_time(now))
     }
 
     /// What stands above the lowest count, and that count.
@@ -164,9 +164,9 @@ impl<const COUNTS: u32> Fields<COUNTS> {
     }
 }
 
-/// `now`, or the last instant told apart.
+/// `now`, or the last instant that windows are counted for.
 #[inline]
-pub(super) const fn told_apart(now: Nanos) -> Nanos {
+pub(super) const fn within_time(now: Nanos) -> Nanos {
     if now.0 < LASTING.0 { now } else { LASTING }
 }
 

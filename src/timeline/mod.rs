@@ -62,7 +62,7 @@ impl Timeline {
     /// No token ever comes.
     pub(crate) const STILL: Self = Self { unit: 1, ..Self::FREE };
 
-    /// The last instant told apart: 146 years from the clock's origin.
+    /// The last instant that the scale reaches: 146 years from the clock's origin.
     pub(crate) const END: Nanos = Nanos(u64::MAX >> SHIFT);
 
     /// The finest scale on which the position after 146 years and `burst` on top fit in 64 bits, for the numbers of a

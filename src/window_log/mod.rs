@@ -71,7 +71,7 @@ const RECORDS: usize = if cfg!(all(loom, feature = "loom")) { 4 } else { 64 };
 /// The largest limit: 2^32, or what a machine of fewer than 64 bits can address.
 const LARGEST: u64 = if usize::BITS < 64 { isize::MAX as u64 / 8 } else { 1 << 32 };
 
-/// The last reading told apart: 146 years from the clock's origin.
+/// The last reading that a slot can hold: 146 years from the clock's origin.
 const END: Nanos = Nanos(slot::LATEST - 1);
 
 /// At most `tokens` in any span of one `period`, exactly: a sliding window log. The quota's burst has no meaning

@@ -168,14 +168,14 @@ fn refusals_on_an_older_reading_cost_nobody_anything() {
     }
 }
 
-/// At the last instants that are told apart, with the shortest debts: nothing wraps.
+/// At the last instants that a table counts, with the shortest debts: nothing wraps.
 #[test]
 fn refusals_at_the_last_instant_do_not_wrap() {
     let limiter = limiter(Quota::per(1, Duration::from_nanos(1)), 1);
     let at = |key, now| limiter.try_acquire_n_at(&key, 1, now);
     let known: Vec<u64> = (0..100).filter(|&key| at(key, Nanos::MAX).is_ok()).collect();
     assert_eq!(known.len(), 15);
-    assert!(known.iter().all(|key| !limiter.forget_at(key, Nanos::MAX)), "no later instant is told apart");
+    assert!(known.iter().all(|key| !limiter.forget_at(key, Nanos::MAX)), "all later instants count as the last");
     for key in 0..1_000 {
         assert!(at(key, Nanos::MAX).is_err() && at(key, Nanos::ZERO).is_err(), "key {key}");
     }
