@@ -87,12 +87,12 @@ pub use clock::{Clock, ManualClock, Monotone, Steady, Step};
 #[cfg(feature = "std")]
 pub use clock::{DefaultClock, MonotonicClock, WallClock};
 pub use decision::{Denied, Status};
-pub use keyed::{ClientKey, KeyedError, KeyedLimiter};
+pub use keyed::{ClientKey, KeyedError, KeyedLimiter, SeededState};
 pub use limiter::{
     FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, RateLimiter, SlidingWindowCounter, TokenBucket,
 };
 pub use nanos::Nanos;
-pub use operate::{AdjustError, AdjustableTokenBucket, CarryOver};
+pub use operate::{AdjustError, AdjustableTokenBucket, CarryOver, Moment, Snapshot, SnapshotError};
 pub use quota::{ParseQuotaError, Quota, QuotaError};
 pub use rate_limit::{KeyedRateLimit, RateLimit, RateLimitAt};
 pub use sharded::{Handle, ShardedTokenBucket};

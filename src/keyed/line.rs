@@ -1,7 +1,7 @@
 //! [`Line`]: a cache line of slots.
 
 use super::identity::NOBODY;
-use super::word::Word;
+use super::word::{State, Word};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// Slots in a line: as many words and tags as 64 bytes hold. Model checks use one, so that few operations fill a table.
@@ -158,6 +158,11 @@ impl Slot<'_> {
     /// Leaves a slot that the caller owns by the word `claimed` to nobody (rule 8).
     pub(super) fn vacate(self, claimed: Word) {
         self.release(NOBODY, claimed.vacated());
+    }
+
+    /// Opens the slot for the key of `tag`, full again at `instant`. Only while nobody else has the table.
+    pub(super) fn put(self, tag: u32, instant: u64) {
+        self.release(tag, Word::new(instant, State::Open));
     }
 
     fn release(self, tag: u32, word: Word) {

@@ -94,6 +94,8 @@ mod line;
 mod newcomers;
 mod pace;
 mod rate_limit;
+mod saved;
+mod seeded;
 mod settle;
 mod store;
 mod table;
@@ -106,6 +108,8 @@ pub use classes::Classes;
 pub use error::KeyedError;
 pub(crate) use identity::Identity;
 pub use limiter::KeyedLimiter;
+pub(crate) use saved::{Debt, NoRoom};
+pub use seeded::{SeededHasher, SeededState};
 
 /// The lines of a key of this hash, for model checks that need keys to meet.
 #[cfg(all(loom, feature = "loom"))]

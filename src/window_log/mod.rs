@@ -50,6 +50,7 @@
 mod course;
 mod records;
 mod ring;
+mod saved;
 mod slot;
 
 use crate::build_error::BuildError;
@@ -128,6 +129,8 @@ pub struct SlidingWindowLog<#[cfg(feature = "std")] C = DefaultClock, #[cfg(not(
     /// The most that one call can cost.
     limit: u64,
     period: u64,
+    /// By how much the ring's time is ahead of the clock's: 0 unless units were restored that are older than the clock.
+    ahead: u64,
     clock: C,
 }
 
@@ -175,7 +178,7 @@ impl<C> SlidingWindowLog<C> {
         }
         #[allow(clippy::cast_possible_truncation)] // at most what can be addressed
         let ring = Ring::try_new(slots as usize).map_err(|_| BuildError::OutOfMemory { bytes: slots * 8 })?;
-        Ok(Self { ring, limit, period: quota.period_nanos(), clock })
+        Ok(Self { ring, limit, period: quota.period_nanos(), ahead: 0, clock })
     }
 
     /// Takes `n` tokens as of `now`, or none: the primitive under every other form. No clock is read.
@@ -214,13 +217,19 @@ impl<C> SlidingWindowLog<C> {
     /// slot that was never taken is free at once, for its instant is 0.
     #[inline]
     fn reading(&self, now: Nanos) -> (Nanos, Nanos) {
-        let reading = if now < END { now } else { END };
+        let reading = self.in_the_ring(now);
         (Nanos(reading.0.saturating_sub(self.period - 1)), Nanos(reading.0 + 1))
+    }
+
+    /// A reading in the ring's time.
+    #[inline]
+    fn in_the_ring(&self, now: Nanos) -> Nanos {
+        Nanos(now.0.saturating_add(self.ahead)).min(END)
     }
 
     /// When one of the ring's instants comes.
     fn told(&self, due: Nanos, now: Nanos) -> Hint {
-        let due = if due == Nanos::ZERO { due } else { Nanos(due.0 + (self.period - 1)) };
+        let due = if due == Nanos::ZERO { due } else { Nanos((due.0 + (self.period - 1)).saturating_sub(self.ahead)) };
         Hint::at(due, now).until(END)
     }
 

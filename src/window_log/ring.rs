@@ -249,6 +249,30 @@ impl Ring {
         }
     }
 
+    /// When each slot will be free, of those that are not at `now`; in no order.
+    ///
+    /// A slot that a call had taken before this one began counts as taken until then at least, and one that was taken meanwhile
+    /// may. Writes nothing of its own, but may complete what others have begun.
+    pub(super) fn held(&self, now: Nanos) -> impl Iterator<Item = Nanos> {
+        (0..self.len()).map(|slot| self.settled(slot)).filter(move |&due| due > now)
+    }
+
+    /// When a slot will be free, after all groups were written down that had been claimed before.
+    fn settled(&self, slot: usize) -> Nanos {
+        // PROGRESS: lock-free. A turn without an answer means that a group was claimed and written down meanwhile.
+        loop {
+            let front = self.front();
+            if front.claim.record().is_some() {
+                self.help(front);
+                continue;
+            }
+            let seen = self.look(slot);
+            if seen.record().is_none() {
+                return seen.due();
+            }
+        }
+    }
+
     #[inline]
     fn look(&self, slot: usize) -> Slot {
         // ORDERING: acquire, pairs with the releases of every CAS on a slot: what its writer had seen of the head, and

@@ -5,12 +5,13 @@
 #![no_std]
 
 use tollgate::algorithm::{Algorithm, Gcra, Packed, SlidingCounter, Window};
-use tollgate::keyed::{Class, Classes};
+use tollgate::keyed::{Class, Classes, SeededHasher};
 use tollgate::{
     AdjustError, AdjustableTokenBucket, BuildError, CarryOver, ClientKey, Clock, Denied, FixedWindow, Handle, Hint,
     IntervalBucket, KeyedError, KeyedLimiter, KeyedLine, KeyedPlace, KeyedRateLimit, LeakyBucket, Line, ManualClock,
-    Monotone, Nanos, PackedTokenBucket, ParseQuotaError, Place, Quota, QuotaError, RateLimit, RateLimitAt, RateLimiter,
-    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Status, Steady, Step, TokenBucket, WaitingTokenBucket,
+    Moment, Monotone, Nanos, PackedTokenBucket, ParseQuotaError, Place, Quota, QuotaError, RateLimit, RateLimitAt,
+    RateLimiter, SeededState, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Snapshot, SnapshotError,
+    Status, Steady, Step, TokenBucket, WaitingTokenBucket,
 };
 
 /// For each type once: two names of one type would be a conflict.
@@ -32,12 +33,17 @@ distinct!(
     Hint,
     KeyedError,
     ManualClock,
+    Moment,
     Nanos,
     Packed,
     ParseQuotaError,
     Quota,
     QuotaError,
+    SeededHasher,
+    SeededState,
     SlidingCounter,
+    Snapshot,
+    SnapshotError,
     Status,
     Step,
     Window,
