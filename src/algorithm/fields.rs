@@ -163,7 +163,7 @@ impl<const COUNTS: u32> Fields<COUNTS> {
             return None;
         }
         let period = self.timeline.period() as i128;
-        let start = index as i128 * period + (told_apart(to).0 as i128 - told_apart(from).0 as i128);
+        let start = index as i128 * period + (within_time(to).0 as i128 - within_time(from).0 as i128);
         if start <= 0 {
             return Some(0);
         }
