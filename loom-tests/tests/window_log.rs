@@ -236,16 +236,16 @@ fn forgiving_once_admits_the_limit_once_more() {
     for n in [1, 2] {
         explore(&format!("SlidingWindowLog, forgiven beside takes of {n}"), Some(2), move || {
             let log = Arc::new(log(2));
-            let takes = || (0..4).map(|_| u64::from(log.try_acquire_n_at(n, Nanos(8)).is_ok()) * n).sum::<u64>();
+            let afterwards = || (0..4).map(|_| u64::from(log.try_acquire_n_at(n, Nanos(8)).is_ok()) * n).sum::<u64>();
             let before = if n == 1 { u64::from(log.try_acquire_n_at(1, Nanos(8)).is_ok()) } else { 0 };
-            let taken = race(&log, [0, n, n], |log, n| match n {
+            let beside = race(&log, [0, n, n], |log, n| match n {
                 0 => {
                     log.forgive();
                     0
                 }
                 n => u64::from(log.try_acquire_n_at(n, Nanos(8)).is_ok()) * n,
             });
-            let all = before + taken.iter().sum::<u64>() + takes();
+            let all = before + beside.iter().sum::<u64>() + afterwards();
             assert!(all <= 4, "over-admission: {all}");
             assert_eq!(log.available_at(Nanos(9 + PERIOD)), 2);
         });
