@@ -87,12 +87,14 @@ pub use clock::{Clock, ManualClock, Monotone, Steady, Step};
 #[cfg(feature = "std")]
 pub use clock::{DefaultClock, MonotonicClock, WallClock};
 pub use decision::{Denied, Status};
-pub use keyed::{ClientKey, KeyedError, KeyedLimiter, SeededState};
+pub use keyed::{ClientKey, Debtor, Fingerprint, KeyedError, KeyedLimiter, Occupancy, SeededState};
 pub use limiter::{
     FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, RateLimiter, SlidingWindowCounter, TokenBucket,
 };
 pub use nanos::Nanos;
-pub use operate::{AdjustError, AdjustableTokenBucket, CarryOver, Moment, Snapshot, SnapshotError};
+pub use operate::{AdjustError, AdjustableTokenBucket, CarryOver, Counted, Counts, Moment, Snapshot, SnapshotError};
+#[cfg(feature = "std")]
+pub use operate::{HeavyKey, HeavyKeys};
 pub use quota::{ParseQuotaError, Quota, QuotaError};
 pub use rate_limit::{KeyedRateLimit, RateLimit, RateLimitAt};
 pub use sharded::{Handle, ShardedTokenBucket};

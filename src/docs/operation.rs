@@ -96,6 +96,20 @@
 //! The checksum finds damage, not forgery: whoever can write the file can write any state. What such a state cannot do is to
 //! make a limiter panic or overflow.
 //!
+//! # Looking inside
+//!
+//! A limiter counts nothing by itself, for a count is a write, and a refusal is to be none.
+//!
+//! * **How were calls decided?** [`Counted`] wraps any limiter, keyed or not, and adds one to a word that the calling thread usually
+//!   has to itself. [`Counts::by_outcome`] has a name for each count: admitted, denied, too large, table full. Counts only grow,
+//!   as Prometheus expects of a counter.
+//! * **How full is a table?** [`fill`](crate::KeyedLimiter::fill) is an estimate from 64 lines, for every scrape; [`live`](crate::KeyedLimiter::live)
+//!   and [`occupancy`](crate::KeyedLimiter::occupancy) look at every slot. Raise the capacity when half the slots are live.
+//! * **Who owes most now?** [`heaviest`](crate::KeyedLimiter::heaviest) looks at every slot and names the longest debts by
+//!   [fingerprint](crate::KeyedLimiter::fingerprint), since a table has no keys.
+//! * **Which keys come most?** [`HeavyKeys`] remembers the keys themselves, in memory for `k` of them. Record what is refused, and the
+//!   admitted pay nothing.
+//!
 //! [`AdjustableTokenBucket`]: crate::AdjustableTokenBucket
 //! [`FixedWindow`]: crate::FixedWindow
 //! [`IntervalBucket`]: crate::IntervalBucket
@@ -112,3 +126,6 @@
 //! [`TokenBucket`]: crate::TokenBucket
 //! [`WaitingTokenBucket`]: crate::WaitingTokenBucket
 //! [`WallClock`]: crate::WallClock
+//! [`Counted`]: crate::Counted
+//! [`Counts::by_outcome`]: crate::Counts::by_outcome
+//! [`HeavyKeys`]: crate::HeavyKeys

@@ -117,6 +117,7 @@ impl Table {
 }
 
 impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
+    #[cfg(feature = "std")]
     pub(crate) const fn clock(&self) -> &C {
         &self.store.clock
     }

@@ -5,6 +5,7 @@ use crate::nanos::Nanos;
 use alloc::vec::Vec;
 
 impl<C> SlidingWindowLog<C> {
+    #[cfg(feature = "std")]
     pub(crate) const fn clock(&self) -> &C {
         &self.clock
     }

@@ -50,6 +50,35 @@ proptest! {
     }
 }
 
+/// Where a token is hardly longer than a unit, and every part of one shows: all short courses there are.
+#[test]
+fn no_key_is_fuller_where_units_begin_at_other_instants() {
+    for (tokens, period) in [(7, 12), (5, 9), (2, 3), (3, 5), (4, 7), (9, 10)] {
+        let quota = Quota::per(tokens, Duration::from_nanos(period)).with_burst(6);
+        // The other class leaves instants at which no token of this one falls due.
+        let quotas = [quota, Quota::per(1, Duration::from_nanos(1)).with_burst(6)];
+        let make = || Table::with_hasher_and_clock(quotas, 1, SeededState::new(77), ManualClock::new());
+        let courses =
+            (0..period).flat_map(|stop| (0..3).flat_map(move |o| [0, 1].map(move |class| (stop, o, 6 - o, class))));
+        for (stop, outage, cost, class) in courses {
+            let old = make();
+            assert!(old.class(class).try_acquire_n_at(&1, cost, Nanos(stop)).is_ok());
+            let bytes = old.to_bytes_at(at(stop, 0));
+            for origin in 0..period {
+                let new = make().restored_from_bytes_at(&bytes, at(origin, outage)).unwrap();
+                for passed in 0..2 * period {
+                    let was = old.status_at(&1, Nanos(stop + outage + passed)).remaining;
+                    let is = new.status_at(&1, Nanos(origin + passed)).remaining;
+                    assert!(
+                        is <= was && was <= is + 3,
+                        "{tokens}/{period} {stop} {outage} {origin} {passed}: {was} {is}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn keys_in_no_debt_are_not_saved_and_none_in_debt_is_lost() {
     let old = table(Quota::per_second(1), 50_000);
@@ -83,7 +112,11 @@ fn shared_tokens_and_horizons_go_along() {
     let ahead = Nanos::from_secs(3_600);
     let strangers = (1_000..2_000).filter(|key| old.try_acquire_at(key, ahead).is_ok()).count();
     assert_eq!(strangers, known.len());
-    let new = table(quota, 1).restored_from_bytes_at(&old.to_bytes_at(at(0, 0)), at(0, 0)).unwrap();
+    let bytes = old.to_bytes_at(at(0, 0));
+    let records = (bytes.len() - 48 - 24 - 2 * 4 - 8) / 16;
+    assert!(records > known.len(), "a horizon for each part of the keys that have left");
+    let new = table(quota, 1).restored_from_bytes_at(&bytes, at(0, 0)).unwrap();
+    assert_eq!(new.to_bytes_at(at(0, 0)), bytes);
     for key in &known {
         assert!(old.try_acquire_at(key, Nanos(0)).is_err() && new.try_acquire_at(key, Nanos(0)).is_err());
         assert!(matches!(new.try_acquire_at(key, Nanos(1)), Err(Denied::TableFull(_) | Denied::TryAfter(_))));

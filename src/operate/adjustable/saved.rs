@@ -7,6 +7,7 @@ use crate::operate::snapshot::SnapshotError;
 use crate::quota::Quota;
 
 impl<C> AdjustableTokenBucket<C> {
+    #[cfg(feature = "std")]
     pub(crate) const fn clock(&self) -> &C {
         &self.clock
     }
