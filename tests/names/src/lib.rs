@@ -9,8 +9,8 @@ use tollgate::keyed::{Class, Classes};
 use tollgate::{
     AdjustError, AdjustableTokenBucket, BuildError, CarryOver, ClientKey, Clock, Denied, FixedWindow, Handle, Hint,
     IntervalBucket, KeyedError, KeyedLimiter, KeyedLine, KeyedPlace, KeyedRateLimit, LeakyBucket, Line, ManualClock,
-    Monotone, Nanos, PackedTokenBucket, ParseQuotaError, Place, Quota, QuotaError, RateLimit, RateLimitAt, RateLimiter,
-    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Status, Steady, Step, TokenBucket, WaitingTokenBucket,
+    Monotone, Nanos, OwnedKeyedLine, PackedTokenBucket, ParseQuotaError, Place, Quota, QuotaError, RateLimit, RateLimitAt, RateLimiter,
+    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Status, Steady, Step, TokenBucket, Turns, WaitingTokenBucket,
 };
 
 /// For each type once: two names of one type would be a conflict.
@@ -54,6 +54,8 @@ impl<K: ?Sized, S, C> Distinct for KeyedLimiter<K, S, C> {}
 impl<K: ?Sized, S, C> Distinct for Class<'_, K, S, C> {}
 impl<L: Line> Distinct for Place<L> {}
 impl<K: ?Sized, S, C> Distinct for KeyedLine<'_, K, S, C> {}
+impl<K: ?Sized, S, C> Distinct for OwnedKeyedLine<K, S, C> {}
+impl<L> Distinct for Turns<L> {}
 
 /// The alias, which is a [`Place`].
 pub type ByKey<'a, K, S, C> = KeyedPlace<'a, K, S, C>;
