@@ -122,7 +122,9 @@ fn a_refusal_takes_nothing_and_a_place_given_back_is_the_next_ones() {
     assert!(matches!(turns.reserve_within(1, MILLI / 2), Err(Denied::WouldExceedDeadline(_))));
     assert!(matches!(turns.reserve(2), Err(Denied::ExceedsBurst { .. })));
     assert_eq!(turns.reserve(1).unwrap().due(), Nanos::from_millis(1));
-    assert_eq!(turns.reserve(1).unwrap().due(), Nanos::from_millis(1), "dropped, and reserved again");
+    let again = turns.reserve(1).unwrap();
+    assert_eq!(again.due(), Nanos::from_millis(1), "dropped, and reserved again");
+    assert!(again.spend().is_err(), "the last one's instant is still to come, and no reading of the clock");
     // Patience counts from now, not from the last place.
     clock.set(Nanos::from_millis(3));
     for due in 1..=3 {
@@ -132,6 +134,16 @@ fn a_refusal_takes_nothing_and_a_place_given_back_is_the_next_ones() {
     }
     assert!(turns.reserve_within(1, MILLI - Duration::from_nanos(1)).is_err());
     assert!(turns.reserve_within(1, MILLI).is_ok());
+}
+
+/// Places are in order, and none counts at an instant before the first was asked for.
+#[test]
+fn the_next_is_due_no_earlier_than_the_last() {
+    let (bucket, clock) = bucket(THOUSAND.with_burst(3));
+    clock.set(Nanos::from_millis(10));
+    let mut turns = bucket.turns(5 * MILLI);
+    let places = [(); 5].map(|()| turns.reserve(1).unwrap());
+    assert_eq!(places.map(|place| place.due()), [10, 10, 10, 11, 12].map(Nanos::from_millis));
 }
 
 #[test]

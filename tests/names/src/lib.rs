@@ -9,8 +9,9 @@ use tollgate::keyed::{Class, Classes};
 use tollgate::{
     AdjustError, AdjustableTokenBucket, BuildError, CarryOver, ClientKey, Clock, Denied, FixedWindow, Handle, Hint,
     IntervalBucket, KeyedError, KeyedLimiter, KeyedLine, KeyedPlace, KeyedRateLimit, LeakyBucket, Line, ManualClock,
-    Monotone, Nanos, OwnedKeyedLine, PackedTokenBucket, ParseQuotaError, Place, Quota, QuotaError, RateLimit, RateLimitAt, RateLimiter,
-    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Status, Steady, Step, TokenBucket, Turns, WaitingTokenBucket,
+    Monotone, Nanos, OwnedKeyedLine, PackedTokenBucket, ParseQuotaError, Place, Quota, QuotaError, RateLimit,
+    RateLimitAt, RateLimiter, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Status, Steady, Step,
+    TokenBucket, Turns, WaitingTokenBucket,
 };
 
 /// For each type once: two names of one type would be a conflict.

@@ -2,7 +2,7 @@
 
 use super::admissions::{Admissions, Share};
 use super::row::Row;
-use crate::engine::waiting::Waiting;
+use crate::engine::waiting::{Caller, Waiting};
 use crate::figures::error::{Error, Result};
 use crate::figures::outcome::Verdict;
 use core::time::Duration;
@@ -26,6 +26,8 @@ const PATIENT: u32 = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Load {
+    /// One waits again and again, and does nothing else.
+    Alone,
     /// All wait until they are served.
     Steady,
     /// As many others give up after a random time, at most what the whole line takes: about half of all waits.
@@ -33,11 +35,12 @@ pub(super) enum Load {
 }
 
 impl Load {
-    pub(super) const ALL: [Self; 2] = [Self::Steady, Self::Storm];
+    pub(super) const ALL: [Self; 3] = [Self::Alone, Self::Steady, Self::Storm];
 
     /// The name in tables, as in csv files.
     pub(super) const fn name(self) -> &'static str {
         match self {
+            Self::Alone => "alone",
             Self::Steady => "steady",
             Self::Storm => "storm",
         }
@@ -46,6 +49,7 @@ impl Load {
     /// What it is, in words.
     pub(super) const fn title(self) -> &'static str {
         match self {
+            Self::Alone => "one task waits again and again",
             Self::Steady => "20 tasks wait in turn",
             Self::Storm => "20 tasks wait, 20 others give up at random",
         }
@@ -53,6 +57,7 @@ impl Load {
 
     pub(super) const fn tasks(self) -> u32 {
         match self {
+            Self::Alone => 1,
             Self::Steady => PATIENT,
             Self::Storm => 2 * PATIENT,
         }
@@ -74,7 +79,7 @@ async fn admissions<W: Waiting>(load: Load, length: Duration) -> Admissions {
     let limiter = Arc::new(W::build(QUOTA));
     let mut tasks = JoinSet::new();
     for number in 0..load.tasks() {
-        let limiter = Arc::clone(&limiter);
+        let mut caller = W::caller(Arc::clone(&limiter));
         let mut share = Share { is_patient: number < PATIENT, ..Share::default() };
         let mut random = fastrand::Rng::with_seed(number.into());
         let line = u64::try_from((PERIOD * load.tasks()).as_nanos()).expect("a line is short");
@@ -82,10 +87,10 @@ async fn admissions<W: Waiting>(load: Load, length: Duration) -> Admissions {
             let all_the_time = async {
                 loop {
                     if share.is_patient {
-                        limiter.wait().await;
+                        caller.wait().await;
                     } else {
                         let patience = Duration::from_nanos(random.u64(..line));
-                        if timeout(patience, limiter.wait()).await.is_err() {
+                        if timeout(patience, caller.wait()).await.is_err() {
                             share.dropped += 1;
                             continue;
                         }
