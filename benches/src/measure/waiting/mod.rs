@@ -2,12 +2,13 @@
 
 mod admissions;
 mod drive;
+mod load;
 mod pending;
 mod plot;
 mod row;
 mod table;
 
-use self::drive::Load;
+use self::load::Load;
 use self::row::Row;
 use crate::engine::waiting::{Governor, InTurn, Refilled, Waiting};
 use crate::figures::error::{Error, Result};

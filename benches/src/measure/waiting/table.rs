@@ -1,6 +1,6 @@
 //! What was measured, as text.
 
-use super::drive::Load;
+use super::load::Load;
 use super::pending::WAITS;
 use super::row::Row;
 use crate::run::cores;
