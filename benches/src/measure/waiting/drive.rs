@@ -3,7 +3,7 @@
 use super::admissions::{Admissions, Share};
 use super::load::{Load, PATIENT, PERIOD, QUOTA};
 use super::row::Row;
-use crate::engine::waiting::Waiting;
+use crate::engine::waiting::{Caller, Waiting};
 use crate::figures::error::{Error, Result};
 use crate::figures::outcome::Verdict;
 use core::time::Duration;
@@ -29,7 +29,7 @@ async fn admissions<W: Waiting>(load: Load, length: Duration) -> Admissions {
     let limiter = Arc::new(W::build(QUOTA));
     let mut tasks = JoinSet::new();
     for number in 0..load.tasks() {
-        let limiter = Arc::clone(&limiter);
+        let mut caller = W::caller(Arc::clone(&limiter));
         let mut share = Share { is_patient: number < PATIENT, ..Share::default() };
         let mut random = fastrand::Rng::with_seed(number.into());
         let line = u64::try_from((PERIOD * load.tasks()).as_nanos()).expect("a line is short");
@@ -37,10 +37,10 @@ async fn admissions<W: Waiting>(load: Load, length: Duration) -> Admissions {
             let all_the_time = async {
                 loop {
                     if share.is_patient {
-                        limiter.wait().await;
+                        caller.wait().await;
                     } else {
                         let patience = Duration::from_nanos(random.u64(..line));
-                        if timeout(patience, limiter.wait()).await.is_err() {
+                        if timeout(patience, caller.wait()).await.is_err() {
                             share.dropped += 1;
                             continue;
                         }

@@ -15,6 +15,8 @@ pub(super) const PATIENT: u32 = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Load {
+    /// One waits again and again, and does nothing else.
+    Alone,
     /// All wait until they are served.
     Steady,
     /// As many others give up after a random time, at most what the whole line takes: about half of all waits.
@@ -22,11 +24,12 @@ pub(super) enum Load {
 }
 
 impl Load {
-    pub(super) const ALL: [Self; 2] = [Self::Steady, Self::Storm];
+    pub(super) const ALL: [Self; 3] = [Self::Alone, Self::Steady, Self::Storm];
 
     /// The name in tables, as in csv files.
     pub(super) const fn name(self) -> &'static str {
         match self {
+            Self::Alone => "alone",
             Self::Steady => "steady",
             Self::Storm => "storm",
         }
@@ -35,6 +38,7 @@ impl Load {
     /// What it is, in words.
     pub(super) const fn title(self) -> &'static str {
         match self {
+            Self::Alone => "one task waits again and again",
             Self::Steady => "20 tasks wait in turn",
             Self::Storm => "20 tasks wait, 20 others give up at random",
         }
@@ -42,6 +46,7 @@ impl Load {
 
     pub(super) const fn tasks(self) -> u32 {
         match self {
+            Self::Alone => 1,
             Self::Steady => PATIENT,
             Self::Storm => 2 * PATIENT,
         }
