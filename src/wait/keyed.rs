@@ -4,28 +4,27 @@
 use super::Acquire;
 use super::line::{Line, sealed};
 use super::place::Place;
+use super::turns::Turns;
 use crate::clock::Clock;
 #[cfg(feature = "async")]
 use crate::clock::Timer;
 use crate::decision::Denied;
 use crate::keyed::{Class, Identity, KeyedLimiter};
 use crate::nanos::Nanos;
-use alloc::sync::Arc;
 use core::borrow::Borrow;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::time::Duration;
 use sealed::Reserved;
+#[cfg(feature = "std")]
+use std::time::Instant;
+
+mod owned;
+pub use owned::OwnedKeyedLine;
 
 /// A key's line in a [`KeyedLimiter`]: what its places point to.
 pub struct KeyedLine<'a, K: ?Sized, S, C> {
     class: Class<'a, K, S, C>,
-    key: Identity,
-}
-
-/// A key's line in a [`KeyedLimiter`] that it has a share in: what places point to that can be kept anywhere.
-pub struct OwnedKeyedLine<K: ?Sized, S, C> {
-    limiter: Arc<KeyedLimiter<K, S, C>>,
     key: Identity,
 }
 
@@ -44,7 +43,7 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
     /// # Errors
     ///
     /// [`Denied::ExceedsBurst`] if `n` is above [`max_cost`](Self::max_cost); [`Denied::TableFull`] if the key is new and there is no
-    /// slot for it; [`Denied::LineFull`] where instants cannot be told apart any more. A refused call has taken nothing.
+    /// slot for it; [`Denied::LineFull`] where the tokens would be due after the last instant that a slot can hold. A refused call has taken nothing.
     ///
     /// # Examples
     ///
@@ -78,39 +77,13 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
         self.class(0).reserve_within(key, n, max_wait)
     }
 
-    /// As [`reserve_within`](Self::reserve_within), for a place that can be kept anywhere.
-    ///
-    /// # Errors
-    ///
-    /// As [`reserve_within`](Self::reserve_within).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use std::time::Duration;
-    /// use tollgate::{KeyedLimiter, ManualClock, Quota};
-    ///
-    /// let limiter = Arc::new(KeyedLimiter::<str>::with_clock(Quota::per_second(1), 1_000, ManualClock::new()));
-    /// let place = Arc::clone(&limiter).reserve_owned_within("alice", 1, Duration::from_secs(5))?;
-    /// assert!(limiter.try_acquire("alice").is_err());
-    /// drop(place); // given back
-    /// assert!(limiter.try_acquire("alice").is_ok());
-    /// # Ok::<_, tollgate::Denied>(())
-    /// ```
-    pub fn reserve_owned_within<Q>(
-        self: Arc<Self>,
-        key: &Q,
-        n: u64,
-        max_wait: Duration,
-    ) -> Result<Place<OwnedKeyedLine<K, S, C>>, Denied>
+    /// The turns of one caller in the line of `key`, one after the other, each of whom may be `slack` late: see [`Turns`].
+    pub fn turns<Q>(&self, key: &Q, slack: Duration) -> Turns<KeyedLine<'_, K, S, C>>
     where
         K: Borrow<Q>,
         Q: Hash + ?Sized,
     {
-        let line = OwnedKeyedLine { key: self.class(0).identity(key), limiter: self };
-        let now = line.now();
-        Place::reserve(line, n, max_wait, now)
+        Turns::new(self.class(0).line(key), slack)
     }
 
     /// Takes `n` tokens of `key`, and parks the thread until they are due.
@@ -139,6 +112,21 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
         Q: Hash + ?Sized,
     {
         self.reserve_within(key, n, timeout).map(Place::wait)
+    }
+
+    /// Takes `n` tokens of `key` that are due by `deadline`, and parks the thread until they are. After the deadline, only
+    /// what is due at once will do.
+    ///
+    /// # Errors
+    ///
+    /// As [`reserve_within`](Self::reserve_within), at once.
+    #[cfg(feature = "std")]
+    pub fn acquire_blocking_by<Q>(&self, key: &Q, n: u64, deadline: Instant) -> Result<(), Denied>
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.acquire_blocking_timeout(key, n, deadline.saturating_duration_since(Instant::now()))
     }
 }
 
@@ -241,6 +229,19 @@ impl<K: ?Sized, S: BuildHasher, C: Timer> KeyedLimiter<K, S, C> {
     {
         self.class(0).acquire_by(key, n, deadline)
     }
+
+    /// Takes one token of `key`, and is ready when it is due: [`acquire(key, 1)`](Self::acquire).
+    ///
+    /// # Errors
+    ///
+    /// As [`acquire`](Self::acquire).
+    pub fn until_ready<Q>(&self, key: &Q) -> Acquire<KeyedLine<'_, K, S, C>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.acquire(key, 1)
+    }
 }
 
 #[cfg(feature = "async")]
@@ -308,34 +309,9 @@ impl<K: ?Sized, S, C> sealed::Line for KeyedLine<'_, K, S, C> {
     }
 }
 
-impl<K: ?Sized, S, C> OwnedKeyedLine<K, S, C> {
-    fn line(&self) -> KeyedLine<'_, K, S, C> {
-        KeyedLine { class: self.limiter.class(0), key: self.key }
-    }
-}
-
-impl<K: ?Sized, S, C: Clock> Line for OwnedKeyedLine<K, S, C> {
-    type Clock = C;
-
-    #[inline]
-    fn clock(&self) -> &C {
-        self.limiter.clock()
-    }
-}
-
-impl<K: ?Sized, S, C> sealed::Line for OwnedKeyedLine<K, S, C> {
-    fn reserve(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<Reserved, Denied> {
-        self.line().reserve(n, max_wait, now)
-    }
-
-    fn give_back(&self, n: u64, end: u64, now: Nanos) -> u64 {
-        self.line().give_back(n, end, now)
-    }
-}
-
-impl<K: ?Sized, S, C> fmt::Debug for OwnedKeyedLine<K, S, C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OwnedKeyedLine").finish_non_exhaustive()
+impl<K: ?Sized, S, C> Clone for KeyedLine<'_, K, S, C> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
     }
 }
 

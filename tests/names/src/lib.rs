@@ -12,7 +12,7 @@ use tollgate::{
     KeyedRateLimit, LeakyBucket, Line, ManualClock, Moment, Monotone, Nanos, Occupancy, OwnedKeyedLine,
     PackedTokenBucket, ParseQuotaError, Place, Quota, QuotaError, RateLimit, RateLimitAt, RateLimiter, SeededState,
     ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Snapshot, SnapshotError, Status, Steady, Step,
-    TokenBucket, WaitingTokenBucket,
+    TokenBucket, Turns, WaitingTokenBucket,
 };
 
 /// For each type once: two names of one type would be a conflict.
@@ -67,6 +67,7 @@ impl<K: ?Sized, S, C> Distinct for Class<'_, K, S, C> {}
 impl<L: Line> Distinct for Place<L> {}
 impl<K: ?Sized, S, C> Distinct for KeyedLine<'_, K, S, C> {}
 impl<K: ?Sized, S, C> Distinct for OwnedKeyedLine<K, S, C> {}
+impl<L> Distinct for Turns<L> {}
 
 /// The alias, which is a [`Place`].
 pub type ByKey<'a, K, S, C> = KeyedPlace<'a, K, S, C>;
