@@ -97,6 +97,18 @@ fn under_names_of_columns_a_field_is_a_field_whatever_it_looks_like() {
     }
 }
 
+#[test]
+fn a_line_with_more_fields_than_names_is_refused() {
+    let mut lines = Lines::new(Wanted::default());
+    assert_eq!(lines.line(b"first,second"), Ok(Line::Nothing));
+    assert_eq!(
+        lines.line(b"a,b,c,d,1342852428"),
+        Err(Malformed::TooManyFields(5, 2)),
+        "the only time is beyond the names"
+    );
+    assert!(matches!(lines.line(b"a,1342852428"), Ok(Line::Arrival(_))));
+}
+
 /// Every prefix, and every line with one byte changed, is read or refused; none panics.
 #[test]
 fn no_bytes_make_it_panic() {
