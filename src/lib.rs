@@ -87,15 +87,14 @@ pub use clock::{Clock, ManualClock, Monotone, Steady, Step};
 #[cfg(feature = "std")]
 pub use clock::{DefaultClock, MonotonicClock, WallClock};
 pub use decision::{Denied, Status};
-pub use keyed::{ClientKey, KeyedError, KeyedLimiter};
-#[cfg(feature = "loom")]
-#[doc(hidden)]
-pub use lease::Word;
+pub use keyed::{ClientKey, Debtor, Fingerprint, KeyedError, KeyedLimiter, Occupancy, SeededState};
 pub use limiter::{
     FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, RateLimiter, SlidingWindowCounter, TokenBucket,
 };
 pub use nanos::Nanos;
-pub use operate::{AdjustError, AdjustableTokenBucket, CarryOver};
+pub use operate::{AdjustError, AdjustableTokenBucket, CarryOver, Counted, Counts, Moment, Snapshot, SnapshotError};
+#[cfg(feature = "std")]
+pub use operate::{HeavyKey, HeavyKeys};
 pub use quota::{ParseQuotaError, Quota, QuotaError};
 pub use rate_limit::{KeyedRateLimit, RateLimit, RateLimitAt};
 pub use sharded::{Handle, ShardedTokenBucket};
@@ -120,6 +119,16 @@ pub mod loom_support {
     #[cfg(loom)]
     pub use crate::sync::model::loads_as_rmw;
     pub use crate::wait::end_of;
+
+    /// The words of sharded buckets.
+    pub mod lease {
+        pub use crate::lease::Word;
+    }
+
+    /// The words of keyed tables.
+    pub mod keyed {
+        pub use crate::keyed::word::{State, Word};
+    }
 
     /// The lines of a keyed limiter's table where a key of this hash may live.
     #[cfg(loom)]

@@ -1,7 +1,6 @@
 //! What a limiter takes: bytes, a line of cache, no allocation, no lock. And where it can stand.
 
-mod allocator;
-
+use allocation_counter::{AllocationInfo, measure};
 use core::time::Duration;
 use std::sync::Arc;
 use tollgate::{
@@ -12,10 +11,11 @@ use tollgate::{
 use tollgate_testing::subject::Kind;
 
 #[test]
-fn the_counting_allocator_counts() {
-    assert_eq!(allocator::calls(|| drop(core::hint::black_box(Box::new(1)))), 2);
-    let (boxed, bytes) = allocator::bytes(|| core::hint::black_box(Box::new([0_u8; 100])));
-    assert_eq!((bytes, allocator::bytes(|| drop(boxed)).1), (100, 100_usize.wrapping_neg()));
+fn what_is_allocated_is_counted() {
+    let nothing = AllocationInfo::default();
+    assert_ne!(measure(|| drop(core::hint::black_box(Box::new(1)))), nothing);
+    let boxed = core::hint::black_box(Box::new(1));
+    assert_ne!(measure(|| drop(boxed)), nothing);
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn nothing_allocates_but_the_construction_of_what_is_shared() {
         {
             let clock = ManualClock::new();
             let limiter = kind.limiter(quota, &clock).unwrap();
-            let calls = allocator::calls(|| {
+            let allocated = measure(|| {
                 for turn in 0..2_000 {
                     clock.set(Nanos(turn * turn * 1_000 % 1_000_003));
                     if let Err(denied) = limiter.try_acquire_n(turn % 1_100) {
@@ -38,7 +38,7 @@ fn nothing_allocates_but_the_construction_of_what_is_shared() {
                     let (_, _, _) = (limiter.available(), limiter.status(), limiter.max_cost());
                 }
             });
-            assert_eq!(calls, 0, "{kind:?} {quota:?}");
+            assert_eq!(allocated, AllocationInfo::default(), "{kind:?} {quota:?}");
         }
     }
 }
@@ -48,29 +48,31 @@ fn a_limiter_on_a_real_clock_does_not_allocate() {
     static BUCKET: TokenBucket = TokenBucket::new(Quota::per_second(1_000));
     // The first reading in a process sets the clock up.
     let _ = BUCKET.try_acquire();
-    let calls = allocator::calls(|| {
+    let allocated = measure(|| {
         for _ in 0..10_000 {
             let _ = BUCKET.try_acquire();
         }
     });
-    assert_eq!(calls, 0);
+    assert_eq!(allocated, AllocationInfo::default());
     // Nor does making another one.
-    let made = allocator::calls(|| assert!(TokenBucket::new(Quota::per_second(1)).try_acquire().is_ok()));
-    assert_eq!(made, 0);
+    let made = measure(|| assert!(TokenBucket::new(Quota::per_second(1)).try_acquire().is_ok()));
+    assert_eq!(made, AllocationInfo::default());
 }
 
 /// A log allocates 8 bytes for each unit and a fixed part, and nothing after construction.
 #[test]
 fn a_log_is_eight_bytes_for_each_unit() {
     // What every log needs, whatever its limit: 64 records of 16 bytes and a word that says which are held.
-    const FIXED: usize = 64 * 16 + 8;
+    const FIXED: i64 = 64 * 16 + 8;
     let clock = ManualClock::new();
     for limit in [1, 2, 5, 1_000, 1_000_000] {
         let quota = Quota::per(limit, Duration::from_secs(1));
-        let (log, bytes) = allocator::bytes(|| SlidingWindowLog::with_clock(quota, clock.clone()));
-        assert_eq!(bytes, 8 * usize::try_from(limit).unwrap() + FIXED, "limit {limit}");
+        let mut made = None;
+        let allocated = measure(|| made = Some(SlidingWindowLog::with_clock(quota, clock.clone())));
+        let log = made.unwrap();
+        assert_eq!(allocated.bytes_current, 8 * i64::try_from(limit).unwrap() + FIXED, "limit {limit}");
         assert!(size_of_val(&log) <= 128);
-        let calls = allocator::calls(|| {
+        let allocated = measure(|| {
             for _ in 0..3 {
                 assert!(log.try_acquire().is_ok());
                 let left = log.available();
@@ -83,7 +85,7 @@ fn a_log_is_eight_bytes_for_each_unit() {
                 clock.advance(Duration::from_secs(1));
             }
         });
-        assert_eq!(calls, 0, "limit {limit}");
+        assert_eq!(allocated, AllocationInfo::default(), "limit {limit}");
     }
 }
 
@@ -110,7 +112,7 @@ fn a_place_in_line_is_a_few_words() {
     assert_eq!(size_of::<Place<Arc<WaitingTokenBucket>>>(), 40);
     let clock = ManualClock::new();
     let bucket = WaitingTokenBucket::with_clock(Quota::per_second(1_000), Duration::from_secs(60), clock.clone());
-    let calls = allocator::calls(|| {
+    let allocated = measure(|| {
         for turn in 0..2_000 {
             clock.set(Nanos(turn * 1_000_003));
             let [first, second, third] = [3, 2, 1].map(|n| bucket.reserve(n));
@@ -119,7 +121,7 @@ fn a_place_in_line_is_a_few_words() {
             drop(first);
         }
     });
-    assert_eq!(calls, 0);
+    assert_eq!(allocated, AllocationInfo::default());
 }
 
 #[test]

@@ -1,11 +1,7 @@
 //! [`Table`]: the keyed limiter's protocol in short, over the same words, with rules that can be taken out.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
-use word::{State, Word};
-
-#[allow(dead_code)] // some of its steps are for the real table
-#[path = "../../src/keyed/word.rs"]
-mod word;
+use tollgate::loom_support::keyed::{State, Word};
 
 /// The rules of `tollgate::keyed`, by number. All of them together are the protocol.
 #[derive(Clone, Copy, Debug)]

@@ -61,9 +61,16 @@ fn small_span(duration: Duration) -> String {
     format!("{} {name}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Bytes in binary units: `1.5 GiB`.
+/// Bytes in binary units: `512 B`, `1.50 GiB`.
+#[allow(clippy::cast_precision_loss)] // three digits are shown
 pub fn bytes(n: u64) -> String {
-    indicatif::BinaryBytes(n).to_string()
+    match n.max(1).ilog2() / 10 {
+        0 => format!("{n} B"),
+        power => {
+            let unit = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"][power as usize - 1];
+            format!("{:.2} {unit}", n as f64 / (1_u64 << (10 * power)) as f64)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -77,6 +84,15 @@ mod tests {
         }
         assert_eq!(counted(1, "key", "keys"), "1 key");
         assert_eq!(counted(2000, "key", "keys"), "2,000 keys");
+    }
+
+    #[test]
+    fn sizes() {
+        for (n, text) in
+            [(0, "0 B"), (1_023, "1023 B"), (1_024, "1.00 KiB"), (3 << 29, "1.50 GiB"), (u64::MAX, "16.00 EiB")]
+        {
+            assert_eq!(bytes(n), text);
+        }
     }
 
     #[test]

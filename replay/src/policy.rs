@@ -6,8 +6,9 @@ use clap::Args;
 use tollgate::Quota;
 
 use crate::error::Error;
-use crate::judge::algorithm::{Algorithm, Selection};
+use crate::judge::algorithm::Algorithm;
 use crate::judge::comparison::Comparison;
+use crate::selection::Selection;
 
 /// How the limit is given on the command line.
 #[derive(Args, Clone, Debug)]

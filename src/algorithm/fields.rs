@@ -148,7 +148,32 @@ impl<const COUNTS: u32> Fields<COUNTS> {
     /// The position at `now`.
     #[inline]
     pub(super) const fn position(&self, now: Nanos) -> u64 {
-        self.timeline.position(told_apart(now))
+        self.timeline.position(within_time(now))
+    }
+
+    /// The last position there is.
+    pub(super) const fn last(&self) -> u64 {
+        self.timeline.position(LASTING)
+    }
+
+    /// The first window of another clock, which reads `to` when this one reads `from`, that begins no earlier than the window
+    /// `index` of this one; `None` if there is no such index.
+    pub(super) const fn window_from(&self, index: u64, from: Nanos, to: Nanos) -> Option<u64> {
+        if index > self.last() {
+            return None;
+        }
+        let period = self.timeline.period() as i128;
+        let start = index as i128 * period + (within_time(to).0 as i128 - within_time(from).0 as i128);
+        if start <= 0 {
+            return Some(0);
+        }
+        let window = (start - 1) / period + 1;
+        if window > self.last() as i128 {
+            return None;
+        }
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // from 0 to the last position
+        let window = window as u64;
+        Some(window)
     }
 
     /// What stands above the lowest count, and that count.
@@ -164,9 +189,9 @@ impl<const COUNTS: u32> Fields<COUNTS> {
     }
 }
 
-/// `now`, or the last instant told apart.
+/// `now`, or the last instant that windows are counted for.
 #[inline]
-pub(super) const fn told_apart(now: Nanos) -> Nanos {
+pub(super) const fn within_time(now: Nanos) -> Nanos {
     if now.0 < LASTING.0 { now } else { LASTING }
 }
 

@@ -275,6 +275,13 @@ impl Algorithm for Gcra {
         self.timeline.hint(word, now).retry_after()
     }
 
+    fn carried(&self, word: u64, from: Nanos, to: Nanos) -> Option<u64> {
+        if self.timeline.is_free() || self.burst == 0 {
+            return Some(Self::FRESH); // no call has ever changed it
+        }
+        self.timeline.carried(word, from, to)
+    }
+
     fn quota(&self) -> Quota {
         if self.timeline.is_free() {
             return Quota::UNLIMITED;

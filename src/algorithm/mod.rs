@@ -57,6 +57,14 @@ pub trait Algorithm: sealed::Sealed {
     /// The most that one call can cost; also the most tokens there can be.
     fn max_cost(&self) -> u64;
 
+    /// The word that stands for another clock, which reads `to`, as this one does at the instant `from` of its own: for state that
+    /// is carried from one process to the next. `None` if no limiter of this kind can have left such a word, or if the other
+    /// clock is too far on to hold it.
+    ///
+    /// It is never fuller at any instant from then on than this one would have been; and where the clocks' units or windows
+    /// begin together, it is the same.
+    fn carried(&self, word: u64, from: Nanos, to: Nanos) -> Option<u64>;
+
     /// Everything there is to know at `now`.
     fn status(&self, word: u64, now: Nanos) -> Status {
         let retry_after = match self.acquire(word, 1, now) {

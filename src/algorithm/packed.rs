@@ -1,6 +1,6 @@
 //! [`Packed`]: a token bucket with tokens and time in separate fields of the word.
 
-use super::fields::Fields;
+use super::fields::{Fields, within_time};
 use super::{Algorithm, sealed};
 use crate::build_error::BuildError;
 use crate::decision::Denied;
@@ -127,6 +127,22 @@ impl Algorithm for Packed {
             return Duration::ZERO;
         }
         self.hint(stamp + (self.0.limit() - tokens), now).retry_after()
+    }
+
+    /// Tokens and stamp say together up to where tokens were consumed: `stamp + burst - tokens`, a position as the Gcra's.
+    fn carried(&self, word: u64, from: Nanos, to: Nanos) -> Option<u64> {
+        let limit = self.0.limit();
+        if limit == 0 {
+            return Some(self.fresh());
+        }
+        let (stamp, tokens) = self.0.split(word);
+        let consumed = stamp.checked_add(limit.checked_sub(tokens)?)?;
+        let (from, to) = (within_time(from), within_time(to));
+        let consumed = self.0.timeline.carried(consumed, from, to)?;
+        let refills = self.0.position(to);
+        let stamp = refills.max(consumed.saturating_sub(limit));
+        let tokens = limit - consumed.saturating_sub(stamp);
+        (stamp <= self.0.last()).then(|| self.0.join(stamp, tokens))
     }
 
     fn quota(&self) -> Quota {

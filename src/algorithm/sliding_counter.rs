@@ -1,6 +1,6 @@
 //! [`SlidingCounter`]: two fixed windows, the earlier one weighted by how much of it still counts.
 
-use super::fields::{Fields, told_apart};
+use super::fields::{Fields, within_time};
 use super::{Algorithm, sealed};
 use crate::build_error::BuildError;
 use crate::decision::Denied;
@@ -65,7 +65,7 @@ impl SlidingCounter {
         let period = self.0.timeline.period();
         let (above, current) = self.0.split(word);
         let (index, previous) = self.0.split(above);
-        let now = told_apart(now);
+        let now = within_time(now);
         let present = self.0.position(now);
         let (index, previous, current) = match present.saturating_sub(index) {
             0 => (index, previous, current),
@@ -151,6 +151,25 @@ impl Algorithm for SlidingCounter {
             _ => 2,
         };
         self.0.timeline.hint(view.index + windows, now).until(LASTING).retry_after()
+    }
+
+    /// The windows begin with the first of the other clock's that begins no earlier: what they count fades with time, so that
+    /// later is never less.
+    fn carried(&self, word: u64, from: Nanos, to: Nanos) -> Option<u64> {
+        if self.0.limit() == 0 {
+            return Some(Self::FRESH);
+        }
+        let (above, current) = self.0.split(word);
+        let (index, previous) = self.0.split(above);
+        if current > self.0.limit() || previous > self.0.limit() || index > self.0.last() {
+            return None;
+        }
+        let View { index, previous, current, .. } = self.view(word, from);
+        if previous == 0 && current == 0 && self.0.position(from) >= index {
+            return Some(Self::FRESH);
+        }
+        let index = self.0.window_from(index, from, to)?;
+        Some(self.0.join(self.0.join(index, previous), current))
     }
 
     fn quota(&self) -> Quota {

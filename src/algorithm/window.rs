@@ -107,6 +107,18 @@ impl Algorithm for Window {
         }
     }
 
+    /// The window goes on until the first of the other clock's windows ends that does so no earlier.
+    fn carried(&self, word: u64, from: Nanos, to: Nanos) -> Option<u64> {
+        let (index, count) = self.0.split(word);
+        if self.0.limit() == 0 || self.0.position(from) > index {
+            return Some(Self::FRESH);
+        }
+        if count > self.0.limit() {
+            return None;
+        }
+        Some(self.0.join(self.0.window_from(index, from, to)?, count))
+    }
+
     fn quota(&self) -> Quota {
         self.0.quota(self.0.max_cost())
     }

@@ -77,12 +77,25 @@ use crate::nanos::Nanos;
 pub trait Clock {
     /// The present instant, since the clock's own origin.
     fn now(&self) -> Nanos;
+
+    /// The instant of Unix time that `reading` stands for, if the clock's origin is one that every process knows; `None`, the
+    /// default, if it is not.
+    ///
+    /// Snapshots that are restored on such a clock keep its windows where they are, to the nanosecond.
+    fn unix_time(&self, reading: Nanos) -> Option<Nanos> {
+        let _ = reading;
+        None
+    }
 }
 
 impl<C: Clock + ?Sized> Clock for &C {
     #[inline]
     fn now(&self) -> Nanos {
         (**self).now()
+    }
+
+    fn unix_time(&self, reading: Nanos) -> Option<Nanos> {
+        (**self).unix_time(reading)
     }
 }
 
@@ -91,11 +104,19 @@ impl<C: Clock + ?Sized> Clock for alloc::boxed::Box<C> {
     fn now(&self) -> Nanos {
         (**self).now()
     }
+
+    fn unix_time(&self, reading: Nanos) -> Option<Nanos> {
+        (**self).unix_time(reading)
+    }
 }
 
 impl<C: Clock + ?Sized> Clock for alloc::sync::Arc<C> {
     #[inline]
     fn now(&self) -> Nanos {
         (**self).now()
+    }
+
+    fn unix_time(&self, reading: Nanos) -> Option<Nanos> {
+        (**self).unix_time(reading)
     }
 }

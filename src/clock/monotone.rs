@@ -52,4 +52,8 @@ impl<C: Clock> Clock for Monotone<C> {
         // ORDERING: relaxed; the maximum is taken by the RMW alone.
         Nanos(self.latest.fetch_max(now, Ordering::Relaxed).max(now))
     }
+
+    fn unix_time(&self, reading: Nanos) -> Option<Nanos> {
+        self.clock.unix_time(reading)
+    }
 }

@@ -72,6 +72,10 @@ impl Clock for WallClock {
     fn now(&self) -> Nanos {
         self.at(SystemTime::now())
     }
+
+    fn unix_time(&self, reading: Nanos) -> Option<Nanos> {
+        Some(reading.saturating_add(self.west).saturating_sub(self.east))
+    }
 }
 
 #[cfg(test)]
@@ -87,6 +91,8 @@ mod tests {
         let readings = clocks.map(|clock| clock.at(noon).0 + 18_000_000_000_000 - 1_700_000_000_000_000_007);
         assert_eq!(readings, [0, 18_000_000_000_000, 25_200_000_000_000]);
         assert_eq!(clocks.map(|clock| clock.at(UNIX_EPOCH - HOUR).0), [0, 0, 7_200_000_000_000]);
+        let unix = clocks.map(|clock| clock.unix_time(clock.at(noon)).map(|unix| unix.0));
+        assert_eq!(unix, [Some(1_700_000_000_000_000_007); 3]);
         let (before, now, after) = (SystemTime::now(), WallClock::UTC.now(), SystemTime::now());
         assert!(after < before || (WallClock::UTC.at(before) <= now && now <= WallClock::UTC.at(after)));
     }

@@ -32,7 +32,7 @@
 //! ```
 //!
 //! [loom] runs a small concurrent program, two or three threads with a handful of calls each, in every
-//! interleaving, with every stale value that a load may return. It replaces the atomics in `src/sync.rs`, the one file
+//! interleaving, with every stale value that a load may return. It replaces the atomics in `src/sync/mod.rs`, the one file
 //! that names any, so it runs the code that ships. Each model asserts that no window of its log of admissions breaks the
 //! bound, and most that the outcome can be explained by some sequential order of the calls. The readings of the
 //! clock are part of the model, an old one beside a new one, with refill in between.
@@ -84,7 +84,7 @@
 //!
 //! # Searching the states of a protocol
 //!
-//! `tests/sharded_search/` is a transcription of the sharded bucket's protocol, one step for each access to memory. An
+//! `loom-tests/tests/sharded_search/` is a transcription of the sharded bucket's protocol, one step for each access to memory. An
 //! ordinary test visits every state that three threads can bring it to, with each load allowed to return any value
 //! that a relaxed load may return, and looks at the fullest window of each. It is independent of loom and of the real
 //! code: it judges the rules. Rules left out must be found out here as well.
@@ -119,7 +119,7 @@
 //! # Mutants
 //!
 //! ```text
-//! cargo mutants --file src/timeline.rs --file 'src/algorithm/*.rs' --file src/cell.rs
+//! cargo mutants --file src/timeline/mod.rs --file 'src/algorithm/*.rs' --file src/cell.rs
 //! ```
 //!
 //! `cargo mutants` changes one operator or return value at a time and expects a test to fail. Most of the mutants of the core

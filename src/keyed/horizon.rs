@@ -53,6 +53,20 @@ impl Horizons {
         }
     }
 
+    /// All horizons, in their order.
+    pub(super) fn all(&self) -> impl Iterator<Item = u64> {
+        // ORDERING: acquire, as in `get`; what was seen of slots before keeps this load after it (S4 of `saved`).
+        self.0.iter().map(|horizon| horizon.load(Ordering::Acquire))
+    }
+
+    /// Raises the horizon of this number, if there is one; whether there is.
+    pub(super) fn raise_number(&mut self, number: u32, instant: u64) -> bool {
+        let Some(horizon) = self.0.get(number as usize) else { return false };
+        // ORDERING: relaxed; pairs with nothing. Nobody else has the table.
+        horizon.fetch_max(instant, Ordering::Relaxed);
+        true
+    }
+
     /// The horizon of the key of `tag`.
     pub(super) fn get(&self, tag: u32) -> u64 {
         // ORDERING: acquire; pairs with `raise`, so that a refusal for a rise that came after a slot was opened finds the

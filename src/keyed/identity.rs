@@ -49,6 +49,25 @@ impl Identity {
         Self(product ^ (product >> 32))
     }
 
+    /// A key that has slots of `tag` in `line`, of `lines` lines. It need not have the same hash as the key that left them there, but
+    /// all its lines and tags are the same. `None` if no key has.
+    pub(super) const fn living_in(line: u32, tag: u32, lines: u32) -> Option<Self> {
+        if line >= lines || tag.trailing_zeros() >= 2 {
+            return None;
+        }
+        let fingerprint = Self((tag & !3) as u64);
+        let distance = match tag & 3 {
+            1 => 0,
+            2 => fingerprint.second(lines),
+            _ => fingerprint.third(lines),
+        };
+        let first = if line >= distance { line - distance } else { line + (lines - distance) };
+        // The hashes of a first line are 2^32 or more in a row, so that one of them ends with the fingerprint.
+        #[allow(clippy::cast_possible_truncation)] // less than 2^64
+        let least = ((first as u128) << 64).div_ceil(lines as u128) as u64;
+        Some(Self(least.wrapping_add((tag & !3).wrapping_sub(low(least)) as u64)))
+    }
+
     /// The number of the key's line `candidate`, of 0 to 2, in a table of `lines` lines; the three are different.
     #[inline]
     pub(super) const fn line(self, candidate: usize, lines: u32) -> usize {
@@ -56,10 +75,7 @@ impl Identity {
         let distance = match candidate {
             0 => return first,
             1 => self.second(lines),
-            _ => {
-                let third = 1 + within(self.fingerprint().wrapping_mul(THIRD), lines - 2);
-                third + (third >= self.second(lines)) as u32
-            }
+            _ => self.third(lines),
         };
         let line = first + distance as usize;
         if line < lines as usize { line } else { line - lines as usize }
@@ -69,6 +85,13 @@ impl Identity {
     #[inline]
     const fn second(self, lines: u32) -> u32 {
         1 + within(self.fingerprint().wrapping_mul(SECOND), lines - 1)
+    }
+
+    /// How far the third line is from the first: neither 0 nor as far as the second.
+    #[inline]
+    const fn third(self, lines: u32) -> u32 {
+        let third = 1 + within(self.fingerprint().wrapping_mul(THIRD), lines - 2);
+        third + (third >= self.second(lines)) as u32
     }
 
     /// The fingerprint, in the upper 30 of 32 bits.
@@ -142,6 +165,23 @@ mod tests {
                 assert_eq!(*first_lines.entry(place).or_insert(key.line(0, lines)), key.line(0, lines));
                 assert_ne!(key.tag(candidate), 0);
             }
+        }
+    }
+
+    #[test]
+    fn a_line_and_a_tag_tell_where_else_the_key_lives() {
+        for lines in [3, 4, 1_000, 1_001, u32::MAX] {
+            for key in hashes().step_by(11).map(Identity::new) {
+                let lives = |key: Identity| [0, 1, 2].map(|candidate| (key.line(candidate, lines), key.tag(candidate)));
+                for (line, tag) in lives(key) {
+                    let found = Identity::living_in(u32::try_from(line).unwrap(), tag, lines).unwrap();
+                    assert_eq!(lives(found), lives(key));
+                }
+            }
+            assert_eq!(
+                [(lines, 1), (0, 0), (0, 4)].map(|(line, tag)| Identity::living_in(line, tag, lines)),
+                [None; 3]
+            );
         }
     }
 

@@ -1,4 +1,4 @@
-//! [`KeyedLimiter`]: the type itself and what can be asked of it; how it is built is in `build`.
+//! [`KeyedLimiter`]: the type itself and what can be asked of it; how it is built is in `construction`.
 
 use super::class::Class;
 use super::pace::Pace;

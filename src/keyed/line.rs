@@ -1,7 +1,7 @@
 //! [`Line`]: a cache line of slots.
 
 use super::identity::NOBODY;
-use super::word::Word;
+use super::word::{State, Word};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// Slots in a line: as many words and tags as 64 bytes hold. Model checks use one, so that few operations fill a table.
@@ -160,6 +160,11 @@ impl Slot<'_> {
         self.release(NOBODY, claimed.vacated());
     }
 
+    /// Opens the slot for the key of `tag`, full again at `instant`. Only while nobody else has the table.
+    pub(super) fn put(self, tag: u32, instant: u64) {
+        self.release(tag, Word::new(instant, State::Open));
+    }
+
     fn release(self, tag: u32, word: Word) {
         // ORDERING: release; pairs with the acquire of the tag in `read`: the claim comes before it.
         self.tag.store(tag, Ordering::Release);
@@ -183,7 +188,7 @@ mod tests {
         let line = Line::new();
         for slot in line.slots().skip(2).step_by(2) {
             assert!(slot.claim(Word(0), Word(0).claimed(0)));
-            slot.publish(Word(0).claimed(0), 77);
+            let _ = slot.publish(Word(0).claimed(0), 77);
         }
         assert_eq!([0, 77, 78].map(|tag| line.glance(tag)), [0, 2, SLOTS]);
         assert!(line.get(2).is_some_and(|slot| slot.find(77).is_some_and(Word::is_tentative)));

@@ -83,28 +83,35 @@
 mod acquire;
 mod address;
 mod batch;
-mod build;
 mod class;
 mod classes;
+mod construction;
 mod error;
 mod horizon;
 mod identity;
+mod inspect;
 mod limiter;
 mod line;
 mod newcomers;
 mod pace;
 mod rate_limit;
+mod saved;
+mod seeded;
 mod settle;
 mod store;
 mod table;
-mod word;
+#[cfg_attr(not(feature = "loom"), allow(unreachable_pub))] // models of the protocol take the same steps
+pub(crate) mod word;
 
 pub use address::ClientKey;
 pub use class::Class;
 pub use classes::Classes;
 pub use error::KeyedError;
 pub(crate) use identity::Identity;
+pub use inspect::{Debtor, Fingerprint, Occupancy};
 pub use limiter::KeyedLimiter;
+pub(crate) use saved::{Debt, NoRoom};
+pub use seeded::{SeededHasher, SeededState};
 
 /// The lines of a key of this hash, for model checks that need keys to meet.
 #[cfg(all(loom, feature = "loom"))]

@@ -9,8 +9,8 @@ use crate::quota::Quota;
 /// A token bucket for all keys that find the table full.
 #[derive(Debug)]
 pub(super) struct Newcomers {
-    cell: StateCell,
-    gcra: Gcra,
+    pub(super) cell: StateCell,
+    pub(super) gcra: Gcra,
 }
 
 impl Newcomers {

@@ -8,12 +8,13 @@
 ///
 /// The state is in the lowest bits, in an order in which every step of the protocol but a lowering makes the number
 /// larger (rule 1). A claimed word is out of that order: only its owner changes it.
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Word(pub(super) u64);
+pub struct Word(pub u64);
 
 /// What a slot is in the middle of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub enum State {
     /// The bucket of the tag's key, if there is a tag; the instant is when the key is full again.
     Open,
     /// The same, after the key was given tokens back.
@@ -26,22 +27,25 @@ pub(super) enum State {
 
 impl Word {
     /// The last instant that a word can hold: 146 years.
-    pub(super) const LAST: u64 = u64::MAX >> 2;
+    pub const LAST: u64 = u64::MAX >> 2;
 
     /// How far the version of a slot without a key may be ahead of who claims it: 66 us.
     const AHEAD: u64 = 1 << 16;
 
-    pub(super) const fn new(instant: u64, state: State) -> Self {
+    /// A word of this instant, at most [`LAST`](Self::LAST), and this state.
+    pub const fn new(instant: u64, state: State) -> Self {
         Self(instant << 2 | state as u64)
     }
 
+    /// Its instant, in nanoseconds.
     #[inline]
-    pub(super) const fn instant(self) -> u64 {
+    pub const fn instant(self) -> u64 {
         self.0 >> 2
     }
 
+    /// Its state.
     #[inline]
-    pub(super) const fn state(self) -> State {
+    pub const fn state(self) -> State {
         match self.0 & 3 {
             0 => State::Open,
             1 => State::Lowered,
@@ -50,26 +54,28 @@ impl Word {
         }
     }
 
+    /// Whether it is the bucket of a key that was given tokens back.
     #[inline]
-    pub(super) const fn is_lowered(self) -> bool {
+    pub const fn is_lowered(self) -> bool {
         matches!(self.state(), State::Lowered)
     }
 
+    /// Whether it has a key which may still turn out to live elsewhere.
     #[inline]
-    pub(super) const fn is_tentative(self) -> bool {
+    pub const fn is_tentative(self) -> bool {
         matches!(self.state(), State::Tentative)
     }
 
     /// Whether the word is a bucket: of the tag's key, or nobody's.
     #[inline]
-    pub(super) const fn is_bucket(self) -> bool {
+    pub const fn is_bucket(self) -> bool {
         self.0 & 2 == 0
     }
 
     /// When the slot of a key may go to another (rule 4): once the key has recovered, and, where its word was ever
     /// lowered, `hold` later; `None` while it is in somebody's hands.
     #[inline]
-    pub(super) const fn free_from(self, hold: u64) -> Option<u64> {
+    pub const fn free_from(self, hold: u64) -> Option<u64> {
         match self.state() {
             State::Open => Some(self.instant()),
             State::Lowered => Some(self.instant() + hold),
@@ -80,7 +86,7 @@ impl Word {
     /// When a slot without a key may be claimed (rule 4): at once, unless its version is far ahead, for who opens it starts
     /// no earlier. Each time that it is given up again costs a nanosecond.
     #[inline]
-    pub(super) const fn vacant_from(self) -> Option<u64> {
+    pub const fn vacant_from(self) -> Option<u64> {
         match self.state() {
             State::Open => Some(self.instant().saturating_sub(Self::AHEAD)),
             State::Lowered | State::Tentative | State::Claimed => None,
@@ -89,37 +95,37 @@ impl Word {
 
     /// Rule 3: a bucket is full again at `instant`, which is later than before.
     #[inline]
-    pub(super) const fn charged(self, instant: u64) -> Self {
+    pub const fn charged(self, instant: u64) -> Self {
         debug_assert!(self.is_bucket() && instant > self.instant());
         Self(instant << 2 | self.0 & 3)
     }
 
     /// Rule 4: a slot has an owner. `hold` as for [`free_from`](Self::free_from).
-    pub(super) const fn claimed(self, hold: u64) -> Self {
+    pub const fn claimed(self, hold: u64) -> Self {
         let longer = if self.is_lowered() { hold } else { 0 };
         Self::new(self.instant() + longer, State::Claimed)
     }
 
     /// Rule 5: the tag of `Claimed(p)` is stored.
-    pub(super) const fn tagged(self) -> Self {
+    pub const fn tagged(self) -> Self {
         debug_assert!(matches!(self.state(), State::Claimed));
         Self::new(self.instant(), State::Tentative)
     }
 
     /// Rule 7: `Tentative(p)` is open, and full again at `instant`.
-    pub(super) const fn committed(self, instant: u64) -> Self {
+    pub const fn committed(self, instant: u64) -> Self {
         debug_assert!(self.is_tentative());
         Self::new(if instant > self.instant() { instant } else { self.instant() + 1 }, State::Open)
     }
 
     /// Rule 8: `Claimed(p)` has no tag, and is nobody's.
-    pub(super) const fn vacated(self) -> Self {
+    pub const fn vacated(self) -> Self {
         debug_assert!(matches!(self.state(), State::Claimed));
         Self::new(self.instant() + 1, State::Open)
     }
 
     /// Rule 9: the debt of a bucket is cut; it is full again at `instant`, which is earlier than before.
-    pub(super) const fn lowered(self, instant: u64) -> Self {
+    pub const fn lowered(self, instant: u64) -> Self {
         debug_assert!(self.is_bucket() && instant < self.instant());
         Self::new(instant, State::Lowered)
     }

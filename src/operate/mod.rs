@@ -1,5 +1,11 @@
 //! Operation: what a service asks of a limiter that is already running.
 
 mod adjustable;
+mod inspect;
+mod snapshot;
 
 pub use adjustable::{AdjustError, AdjustableTokenBucket, CarryOver};
+pub use inspect::{Counted, Counts};
+#[cfg(feature = "std")]
+pub use inspect::{HeavyKey, HeavyKeys};
+pub use snapshot::{Moment, Snapshot, SnapshotError};

@@ -185,6 +185,11 @@ impl<C> ShardedTokenBucket<C> {
         self.central.max_cost()
     }
 
+    /// The credits in all slots, each as it is when it is looked at.
+    pub(crate) fn credits(&self) -> u64 {
+        self.slots.iter().map(|slot| slot.credits()).sum()
+    }
+
     /// How many words threads share out among them.
     pub fn shards(&self) -> usize {
         self.mask + 1
@@ -322,8 +327,7 @@ impl<C: Clock> ShardedTokenBucket<C> {
     ///
     /// Other threads' calls in between may or may not be counted: it is exact when there are none.
     pub fn available(&self) -> u64 {
-        let held: u64 = self.slots.iter().map(|slot| slot.credits()).sum();
-        self.central.available(self.clock.now()).saturating_add(held).min(self.quota.burst())
+        self.central.available(self.clock.now()).saturating_add(self.credits()).min(self.quota.burst())
     }
 
     /// Limit, tokens left and waiting times. Writes nothing.
@@ -337,7 +341,7 @@ impl<C: Clock> ShardedTokenBucket<C> {
 
     /// The status as it looks to one who holds `credits` besides.
     pub(super) fn status_with(&self, credits: u64) -> Status {
-        let held = credits + self.slots.iter().map(|slot| slot.credits()).sum::<u64>();
+        let held = credits + self.credits();
         let mut status = self.central.status(self.clock.now());
         status.remaining = status.remaining.saturating_add(held).min(status.limit);
         if held > 0 {

@@ -37,7 +37,7 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
     /// # Errors
     ///
     /// [`Denied::ExceedsBurst`] if `n` is above [`max_cost`](Self::max_cost); [`Denied::TableFull`] if the key is new and there is no
-    /// slot for it; [`Denied::LineFull`] where instants cannot be told apart any more. A refused call has taken nothing.
+    /// slot for it; [`Denied::LineFull`] where the tokens would be due after the last instant that a slot can hold. A refused call has taken nothing.
     ///
     /// # Examples
     ///

@@ -174,8 +174,12 @@ impl<C> WaitingTokenBucket<C> {
         &self.bucket.algorithm
     }
 
+    pub(crate) const fn bucket(&self) -> &TokenBucket<C> {
+        &self.bucket
+    }
+
     /// The word as it would be if all that can be absorbed were.
-    fn word(&self) -> u64 {
+    pub(crate) fn word(&self) -> u64 {
         self.pool.lowered(self.bucket.cell.load())
     }
 

@@ -25,6 +25,8 @@
 //! rule 9  describe  A group's mark names a record that holds its size and when it is due. The record is written before
 //!                   the mark is set, and stays as it is until the mark is gone. What was read of it counts only if the
 //!                   mark is there afterwards.
+//! rule 10 forgive   An instant F, which only grows, is raised to when the newest unit is due. It is read while the front
+//!                   is looked at; slots due at F or before are free, and what is then admitted is due after F.
 //! ```
 //!
 //! # Why it is strict
@@ -33,6 +35,10 @@
 //! slots with rule 5), and `d` is at least the earlier unit's reading plus `W` (rule 5). So any two readings on which a
 //! slot was taken lie at least `W` apart, and a half-open span of length `W` has at most one of each slot: at most `L`.
 //! This needs neither order nor the head, only that a slot's word grows (rule 7).
+//!
+//! A slot that is forgiven is taken once more, before `d`, and is due later than `d` then (rule 10), so that its word grows
+//! as well. A call that is about to admit while F is raised may not have seen that. If its unit is then due at F or before, it
+//! counts as admitted before, on the state that it was decided on. So what comes before and what comes after keep the bound.
 //!
 //! # Why it is exact
 //!
@@ -50,6 +56,7 @@
 mod course;
 mod records;
 mod ring;
+mod saved;
 mod slot;
 
 use crate::build_error::BuildError;
@@ -71,7 +78,7 @@ const RECORDS: usize = if cfg!(all(loom, feature = "loom")) { 4 } else { 64 };
 /// The largest limit: 2^32, or what a machine of fewer than 64 bits can address.
 const LARGEST: u64 = if usize::BITS < 64 { isize::MAX as u64 / 8 } else { 1 << 32 };
 
-/// The last reading told apart: 146 years from the clock's origin.
+/// The last reading that a slot can hold: 146 years from the clock's origin.
 const END: Nanos = Nanos(slot::LATEST - 1);
 
 /// At most `tokens` in any span of one `period`, exactly: a sliding window log. The quota's burst has no meaning
@@ -104,7 +111,7 @@ const END: Nanos = Nanos(slot::LATEST - 1);
 /// A refusal writes nothing of its own, but may complete a call that another thread has begun. Methods that only
 /// read write nothing. Decisions are linearizable. Callers get no happens-before edge to rely on.
 ///
-/// There is no `refund`: a unit is an instant amid others, and to take it out would mean to move all that came
+/// There is no `refund`, though all can be [forgiven](Self::forgive): a unit is an instant amid others, and to take it out would mean to move all that came
 /// after. Where calls come back, use a [`TokenBucket`](crate::TokenBucket).
 ///
 /// # Examples
@@ -128,6 +135,8 @@ pub struct SlidingWindowLog<#[cfg(feature = "std")] C = DefaultClock, #[cfg(not(
     /// The most that one call can cost.
     limit: u64,
     period: u64,
+    /// By how much the ring's time is ahead of the clock's: 0 unless units were restored that are older than the clock.
+    ahead: u64,
     clock: C,
 }
 
@@ -175,7 +184,7 @@ impl<C> SlidingWindowLog<C> {
         }
         #[allow(clippy::cast_possible_truncation)] // at most what can be addressed
         let ring = Ring::try_new(slots as usize).map_err(|_| BuildError::OutOfMemory { bytes: slots * 8 })?;
-        Ok(Self { ring, limit, period: quota.period_nanos(), clock })
+        Ok(Self { ring, limit, period: quota.period_nanos(), ahead: 0, clock })
     }
 
     /// Takes `n` tokens as of `now`, or none: the primitive under every other form. No clock is read.
@@ -214,13 +223,19 @@ impl<C> SlidingWindowLog<C> {
     /// slot that was never taken is free at once, for its instant is 0.
     #[inline]
     fn reading(&self, now: Nanos) -> (Nanos, Nanos) {
-        let reading = if now < END { now } else { END };
+        let reading = self.in_the_ring(now);
         (Nanos(reading.0.saturating_sub(self.period - 1)), Nanos(reading.0 + 1))
+    }
+
+    /// A reading in the ring's time.
+    #[inline]
+    fn in_the_ring(&self, now: Nanos) -> Nanos {
+        Nanos(now.0.saturating_add(self.ahead)).min(END)
     }
 
     /// When one of the ring's instants comes.
     fn told(&self, due: Nanos, now: Nanos) -> Hint {
-        let due = if due == Nanos::ZERO { due } else { Nanos(due.0 + (self.period - 1)) };
+        let due = if due == Nanos::ZERO { due } else { Nanos((due.0 + (self.period - 1)).saturating_sub(self.ahead)) };
         Hint::at(due, now).until(END)
     }
 
@@ -256,7 +271,8 @@ impl<C> SlidingWindowLog<C> {
             return Status::new(limit, limit, retry_after, Duration::ZERO);
         }
         let survey = self.ring.survey(self.reading(now).0);
-        let [oldest, newest] = [survey.oldest, survey.newest].map(|due| self.told(due, now));
+        let [oldest, newest] = [survey.oldest, survey.newest]
+            .map(|due| self.told(if due > survey.forgiven { due } else { Nanos::ZERO }, now));
         Status::new(limit, survey.free as u64, oldest.retry_after_if_ever(), newest.retry_after())
     }
 
@@ -283,6 +299,31 @@ impl<C> SlidingWindowLog<C> {
         let missing = missing.saturating_sub(largest - self.available_at(now)); // what it has admitted before
         self.try_acquire_up_to_at(missing, now);
         Ok(self)
+    }
+
+    /// Forgets all that the log has admitted so far, so that there is room for the whole limit at once. It needs no reading.
+    ///
+    /// For a person who lifts a limit by hand. Bound: of what is admitted before and what is admitted after, each keeps the
+    /// log's bound for itself. So a span in which it was called `k` times holds at most `k + 1` times the limit.
+    ///
+    /// A unit that is admitted afterwards counts for longer than what was forgiven: for a nanosecond more than a period, where
+    /// all that is on one reading; and where a clock was far ahead, until that clock's instant is past. So the whole limit is
+    /// there once, and no more before then; see [`Steady`](crate::Steady) for such clocks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{Quota, SlidingWindowLog};
+    ///
+    /// let log = SlidingWindowLog::new(Quota::per_hour(10));
+    /// assert!(log.try_acquire_n(10).is_ok() && log.try_acquire().is_err());
+    /// log.forgive();
+    /// assert_eq!(log.available(), 10);
+    /// ```
+    pub fn forgive(&self) {
+        if self.ring.len() > 0 {
+            self.ring.forgive();
+        }
     }
 
     /// What the log was built for; its burst is the limit.

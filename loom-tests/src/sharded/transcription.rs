@@ -3,7 +3,8 @@
 use super::{Admission, Call, Limiter, Truth, World, real, slower};
 use crate::sync::{AtomicU64, Ordering};
 use tollgate::algorithm::{Algorithm, Gcra};
-use tollgate::{Nanos, Quota, Word};
+use tollgate::loom_support::lease::Word;
+use tollgate::{Nanos, Quota};
 
 /// The rules, by number. All of them together are the protocol.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! Logs whose fields are told apart by their place: what all of them share.
+//! Logs whose fields are known by their place: what all of them share.
 
 use core::ops::Range;
 

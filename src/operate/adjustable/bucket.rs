@@ -53,8 +53,8 @@ use core::fmt;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct AdjustableTokenBucket<#[cfg(feature = "std")] C = DefaultClock, #[cfg(not(feature = "std"))] C> {
-    banks: Banks,
-    clock: C,
+    pub(super) banks: Banks,
+    pub(super) clock: C,
 }
 
 #[cfg(feature = "std")]

@@ -39,6 +39,7 @@
 mod banks;
 mod bucket;
 mod carry_over;
+mod saved;
 mod terms;
 
 pub use bucket::AdjustableTokenBucket;

@@ -47,7 +47,7 @@ impl Terms {
 
     /// `now` on the scale's own time. What is before its start reads as its start: no time has passed.
     #[inline]
-    const fn since_start(&self, now: Nanos) -> Nanos {
+    pub(super) const fn since_start(&self, now: Nanos) -> Nanos {
         Nanos(now.0.saturating_sub(self.start.0))
     }
 
@@ -88,5 +88,12 @@ impl Terms {
     /// How far the position is ahead of the scale at `now`, in units: the debt.
     pub(super) fn debt(&self, position: u64, now: Nanos) -> u64 {
         self.gcra.level(position.wrapping_sub(self.base), self.since_start(now))
+    }
+
+    /// The position that stands at `to` as `position` of another bucket under the same terms did at `from`; `None` if that is
+    /// beyond the word.
+    pub(super) fn carried(&self, position: u64, from: Nanos, to: Nanos) -> Option<u64> {
+        let carried = self.gcra.carried(position, from, self.since_start(to))?;
+        self.base.checked_add(carried).filter(|&position| position <= LAST)
     }
 }

@@ -5,12 +5,14 @@
 #![no_std]
 
 use tollgate::algorithm::{Algorithm, Gcra, Packed, SlidingCounter, Window};
-use tollgate::keyed::{Class, Classes};
+use tollgate::keyed::{Class, Classes, SeededHasher};
 use tollgate::{
-    AdjustError, AdjustableTokenBucket, BuildError, CarryOver, ClientKey, Clock, Denied, FixedWindow, Handle, Hint,
-    IntervalBucket, KeyedError, KeyedLimiter, KeyedLine, KeyedPlace, KeyedRateLimit, LeakyBucket, Line, ManualClock,
-    Monotone, Nanos, PackedTokenBucket, ParseQuotaError, Place, Quota, QuotaError, RateLimit, RateLimitAt, RateLimiter,
-    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Status, Steady, Step, TokenBucket, WaitingTokenBucket,
+    AdjustError, AdjustableTokenBucket, BuildError, CarryOver, ClientKey, Clock, Counted, Counts, Debtor, Denied,
+    Fingerprint, FixedWindow, Handle, Hint, IntervalBucket, KeyedError, KeyedLimiter, KeyedLine, KeyedPlace,
+    KeyedRateLimit, LeakyBucket, Line, ManualClock, Moment, Monotone, Nanos, Occupancy, PackedTokenBucket,
+    ParseQuotaError, Place, Quota, QuotaError, RateLimit, RateLimitAt, RateLimiter, SeededState, ShardedTokenBucket,
+    SlidingWindowCounter, SlidingWindowLog, Snapshot, SnapshotError, Status, Steady, Step, TokenBucket,
+    WaitingTokenBucket,
 };
 
 /// For each type once: two names of one type would be a conflict.
@@ -27,17 +29,26 @@ distinct!(
     CarryOver,
     Classes,
     ClientKey,
+    Counts,
+    Debtor,
     Denied,
+    Fingerprint,
     Gcra,
     Hint,
     KeyedError,
     ManualClock,
+    Moment,
     Nanos,
+    Occupancy,
     Packed,
     ParseQuotaError,
     Quota,
     QuotaError,
+    SeededHasher,
+    SeededState,
     SlidingCounter,
+    Snapshot,
+    SnapshotError,
     Status,
     Step,
     Window,
@@ -49,6 +60,7 @@ impl<C> Distinct for Handle<'_, C> {}
 impl<C> Distinct for ShardedTokenBucket<C> {}
 impl<C> Distinct for SlidingWindowLog<C> {}
 impl<C> Distinct for AdjustableTokenBucket<C> {}
+impl<L> Distinct for Counted<L> {}
 impl<C> Distinct for WaitingTokenBucket<C> {}
 impl<K: ?Sized, S, C> Distinct for KeyedLimiter<K, S, C> {}
 impl<K: ?Sized, S, C> Distinct for Class<'_, K, S, C> {}
@@ -89,12 +101,14 @@ pub fn bounds<A: Algorithm, C: Clock, L: RateLimitAt, K: KeyedRateLimit<u64>>(
 mod with_std {
     use super::Distinct;
     use tollgate::{
-        AdjustableTokenBucket, DefaultClock, FixedWindow, IntervalBucket, KeyedLimiter, LeakyBucket, MonotonicClock,
-        Pacer, PackedTokenBucket, Retrying, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Throttled,
-        Tick, TokenBucket, WaitingTokenBucket, WallClock,
+        AdjustableTokenBucket, DefaultClock, FixedWindow, HeavyKey, HeavyKeys, IntervalBucket, KeyedLimiter,
+        LeakyBucket, MonotonicClock, Pacer, PackedTokenBucket, Retrying, ShardedTokenBucket, SlidingWindowCounter,
+        SlidingWindowLog, Throttled, Tick, TokenBucket, WaitingTokenBucket, WallClock,
     };
 
     distinct!(DefaultClock, MonotonicClock, Tick, WallClock);
+    impl<K> Distinct for HeavyKey<K> {}
+    impl<K, S> Distinct for HeavyKeys<K, S> {}
     impl<C> Distinct for Pacer<C> {}
     impl<R, C> Distinct for Retrying<R, C> {}
     impl<T, L> Distinct for Throttled<T, L> {}

@@ -1,8 +1,6 @@
 //! What a wait takes: bytes, and no allocation.
 
-#[path = "../../allocator/mod.rs"]
-mod allocator;
-
+use allocation_counter::{AllocationInfo, measure};
 use std::hash::RandomState;
 use std::hint::black_box;
 use std::pin::pin;
@@ -55,7 +53,7 @@ fn a_wait_allocates_nothing() {
     let clock = ManualClock::new();
     let bucket = WaitingTokenBucket::with_clock(Quota::per_second(1), MINUTE, Bare(clock.clone()));
     let mut context = Context::from_waker(Waker::noop());
-    let calls = allocator::calls(|| {
+    let allocated = measure(|| {
         for _ in 0..1_000 {
             let first = pin!(bucket.acquire(1));
             assert!(first.poll(&mut context).is_ready());
@@ -72,7 +70,7 @@ fn a_wait_allocates_nothing() {
             clock.advance(Duration::from_secs(1));
         }
     });
-    assert_eq!(calls, 0);
+    assert_eq!(allocated, AllocationInfo::default());
 }
 
 /// On tokio a wait allocates what its timer does, and a hundred thousand at once no more than their futures.
@@ -83,16 +81,17 @@ async fn a_hundred_thousand_pending_waits_take_their_futures() {
     let bucket = WaitingTokenBucket::with_clock(quota, Duration::MAX, TokioClock);
     assert!(bucket.try_acquire().is_ok());
     let mut context = Context::from_waker(Waker::noop());
-    let (mut waiting, bytes) = allocator::bytes(|| (0..WAITS).map(|_| Box::pin(bucket.acquire(1))).collect::<Vec<_>>());
+    let mut waiting = Vec::new();
+    let futures = measure(|| waiting = (0..WAITS).map(|_| Box::pin(bucket.acquire(1))).collect());
     let each = size_of::<Acquire<&WaitingTokenBucket<TokioClock>>>();
-    assert!(bytes <= WAITS * (each + size_of::<usize>()));
+    assert!(futures.bytes_current <= i64::try_from(WAITS * (each + size_of::<usize>())).unwrap());
     // The first wait on a runtime sets its timers up.
     assert!(waiting[0].as_mut().poll(&mut context).is_pending());
-    let calls = allocator::calls(|| {
+    let allocated = measure(|| {
         for wait in &mut waiting[1..] {
             assert!(wait.as_mut().poll(&mut context).is_pending());
         }
     });
     black_box(&waiting);
-    assert_eq!(calls, 0);
+    assert_eq!(allocated, AllocationInfo::default());
 }

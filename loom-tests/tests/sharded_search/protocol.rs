@@ -4,9 +4,9 @@
 //! gives up on a value that a load may return.
 
 use crate::memory::Memory;
-use crate::word::Word;
 use crate::world::{At, Broken, Call, DEPOSITS, DRY, SLOTS, Scenario, State, Thread, V, instant};
 use tollgate::algorithm::{Algorithm, Gcra};
+use tollgate::loom_support::lease::Word;
 
 /// One thread's next access.
 pub(crate) struct Step<'a> {

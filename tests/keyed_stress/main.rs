@@ -1,5 +1,7 @@
 //! The keyed limiter under many threads: exact counts, and every key's bound.
 
+mod reports;
+
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::hint::spin_loop;

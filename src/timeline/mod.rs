@@ -62,7 +62,7 @@ impl Timeline {
     /// No token ever comes.
     pub(crate) const STILL: Self = Self { unit: 1, ..Self::FREE };
 
-    /// The last instant told apart: 146 years from the clock's origin.
+    /// The last instant that the scale reaches: 146 years from the clock's origin.
     pub(crate) const END: Nanos = Nanos(u64::MAX >> SHIFT);
 
     /// The finest scale on which the position after 146 years and `burst` on top fit in 64 bits, for the numbers of a
@@ -214,6 +214,43 @@ impl Timeline {
         self.hint(position, Nanos::ZERO).due()
     }
 
+    /// How far the scale is on its way from `E(now)` to the next unit: in parts of the divisor, of which a unit has as many as
+    /// the divisor says. Not for a scale that stands still.
+    const fn phase(&self, now: Nanos) -> u128 {
+        let now = if now.0 <= Self::END.0 { now.0 } else { Self::END.0 };
+        let unit = if self.unit == 0 { 1 } else { self.unit as u128 };
+        // Below 2^62 times the units per period, of which there are at most 2^65.
+        (now as u128 * (self.tokens as u128 * unit)) % ((self.period as u128) << self.grain.bits())
+    }
+
+    /// Where the position that is `position` at the instant `from` of one clock is for another clock, which reads `to` in that
+    /// same instant; `None` if that is beyond any position.
+    ///
+    /// ```text
+    /// position + E(to) - E(from), and one more where the new clock will reach its next unit before the old one would have
+    /// ```
+    ///
+    /// For every later instant, `d` after that one, `E(to + d)` is then at most as far above it as `E(from + d)` would have been,
+    /// and at most a unit less: `floor(a + y) - floor(b + y) <= floor(a) - floor(b)` if the fraction of `a` is not above that of
+    /// `b`, and one more otherwise. A position that the old clock has reached, which tells nothing any more, stays one.
+    pub(crate) const fn carried(&self, position: u64, from: Nanos, to: Nanos) -> Option<u64> {
+        if self.period == 0 {
+            return Some(position);
+        }
+        let (was, is) = (self.position(from), self.position(to));
+        let early = (self.phase(to) > self.phase(from)) as i128;
+        let carried = position as i128 + (is as i128 - was as i128) + early;
+        if position <= was && carried > is as i128 {
+            Some(is)
+        } else if carried > u64::MAX as i128 {
+            None
+        } else if carried < 0 {
+            Some(0)
+        } else {
+            Some(low(carried.cast_unsigned()))
+        }
+    }
+
     /// What `units` of another scale are on this one, in tokens alike, rounded down and up; `None` if that is beyond any
     /// position, or tokens cost nothing on either.
     pub(crate) const fn units_from(&self, units: u64, other: &Self) -> Option<(u64, u64)> {
@@ -324,6 +361,19 @@ mod tests {
             0 => -i32::try_from(timeline.grain.bits()).unwrap(),
             unit => i32::try_from(unit.trailing_zeros()).unwrap(),
         }
+    }
+
+    #[test]
+    fn what_was_reached_on_one_clock_is_reached_on_the_other() {
+        let timeline = Timeline::finest(7, 1_000_003, 7);
+        for (from, to) in [(17, 0), (0, 17), (17, 18), (500_000, 1_000_003), (3, 3)].map(|(from, to)| (Nanos(from), Nanos(to))) {
+            let (was, is) = (timeline.position(from), timeline.position(to));
+            assert_eq!(timeline.carried(was, from, to), Some(is));
+            let owed = timeline.carried(was + 5, from, to).unwrap() - is;
+            assert_eq!(owed, 5 + u64::from(timeline.phase(to) > timeline.phase(from)));
+        }
+        assert_eq!(timeline.carried(u64::MAX, Nanos(0), Nanos(1)), None);
+        assert_eq!(timeline.carried(0, Nanos(9), Nanos(0)), Some(0));
     }
 
     /// Rates and bursts over the whole range that a quota admits.

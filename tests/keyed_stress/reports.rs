@@ -1,7 +1,6 @@
 //! Faults that users of other rate limiters have met with many keys.
 
-mod allocator;
-
+use allocation_counter::{AllocationInfo, measure};
 use core::net::IpAddr;
 use core::time::Duration;
 use std::hash::{BuildHasherDefault, DefaultHasher};
@@ -19,7 +18,7 @@ fn keys_seen_once_take_no_memory() {
         KeyedLimiter::<u64, _, _>::with_hasher_and_clock(Quota::per_second(1), 100_000, hasher, clock.clone());
     let bytes = limiter.bytes();
     let mut admitted = 0;
-    let allocated = allocator::calls(|| {
+    let allocated = measure(|| {
         for key in 0..keys {
             clock.advance(Duration::from_micros(20));
             admitted += u64::from(limiter.try_acquire(&key).is_ok());
@@ -28,7 +27,7 @@ fn keys_seen_once_take_no_memory() {
         limiter.check_many(&batch, &mut [Ok(()); 2]);
         let _ = (limiter.status(&1), limiter.live(), limiter.fill(), limiter.forget(&1));
     });
-    assert_eq!((admitted, allocated), (keys, 0));
+    assert_eq!((admitted, allocated), (keys, AllocationInfo::default()));
     assert_eq!(limiter.bytes(), bytes);
     assert!(bytes < 2_600_000, "{bytes} bytes");
     assert_eq!(limiter.live(), 50_002);

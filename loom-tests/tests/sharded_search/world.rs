@@ -2,8 +2,8 @@
 
 use crate::memory::Memory;
 use crate::protocol::Step;
-use crate::word::Word;
 use tollgate::algorithm::{Algorithm, Gcra};
+use tollgate::loom_support::lease::Word;
 use tollgate::{Nanos, Quota};
 
 /// Words of the memory: the central word, the two beside it, then the slots.

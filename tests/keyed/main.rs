@@ -1,5 +1,9 @@
 //! The keyed limiter, seen from outside: one caller at a time.
 
+mod extremes;
+mod model;
+mod returns;
+
 use core::hash::{BuildHasher, Hasher};
 use core::time::Duration;
 use tollgate::keyed::{Class, Classes};

@@ -1,0 +1,131 @@
+//! In operation: what a service asks of limiters between deploy and incident.
+//!
+//! # Saving and restoring
+//!
+//! A deploy should not hand every client a new burst. What a limiter has admitted can be saved, and a limiter in another
+//! process takes it up:
+//!
+//! | limiter | save | restore |
+//! |---|---|---|
+//! | [`TokenBucket`], [`LeakyBucket`], [`PackedTokenBucket`], [`FixedWindow`], [`IntervalBucket`], [`SlidingWindowCounter`], [`WaitingTokenBucket`], [`AdjustableTokenBucket`], [`ShardedTokenBucket`] | `snapshot()` | `restore(&snapshot)`, in place, by one compare-and-swap: for a `static`, too |
+//! | [`SlidingWindowLog`] | `snapshot()` | `restored(&snapshot)`, which takes the log and returns it |
+//! | [`KeyedLimiter`] | [`save`](crate::KeyedLimiter::save)`(stream)` | [`restored`](crate::KeyedLimiter::restored)`(stream)`, likewise |
+//!
+//! A [`Snapshot`] goes to and from bytes, streams and `serde`. Each method has a form that is told the [`Moment`] and reads no
+//! clock; without `std`, these are the only ones, and closures stand for streams.
+//!
+//! ## What is promised
+//!
+//! 1. **Never fuller.** At every instant from then on, the restored limiter has at most what the old one would have had, had it gone on
+//!    with nobody calling it.
+//! 2. **Exact to a unit.** A bucket has at most a unit of its scale less, which is under a nanosecond's worth (a whole token of a
+//!    packed one), and none where the two clocks' units begin at the same instant. A log is exact. A key owes for as many nanoseconds
+//!    as it would, or two more where tokens are no whole number of nanoseconds apart.
+//! 3. **Windows keep what they counted**, until the first of the new clock's windows ends that does so no earlier than the old
+//!    one would have. Windows begin where their clock says; so on a clock that starts with its process, a window may last up to
+//!    twice as long, once. On a [`WallClock`], whose origin all processes share, each ends exactly when it would have.
+//! 4. **All or nothing.** What is cut off, damaged, of another version, kind, quota, hasher or capacity is a
+//!    [`SnapshotError`]. A limiter that is restored in place is then as it was; one that was handed over is gone. Only a limiter that has
+//!    admitted nothing yet can be restored, for what it had admitted would be forgotten.
+//!
+//! ## Time between processes
+//!
+//! A snapshot holds an instant of the limiter's clock and the same one of the wall's. When it is restored, the time that has
+//! passed is the difference of the two wall readings. If the wall clock is *behind* where it was, the snapshot seems to come from the future:
+//! then no time has passed, and the limiter is as full as it was. A wall clock that was set *forward* in between cannot be told
+//! from an outage of that length. Where there is a better source, hand in a [`Moment`] of your own.
+//!
+//! ## Another quota
+//!
+//! A snapshot of another quota is refused, since a debt means something under its own quota alone; the error names the
+//! saved one. To restart with a limit that has changed, build an [`AdjustableTokenBucket`] with the quota that is in the snapshot,
+//! restore it, and [set](crate::AdjustableTokenBucket::set_quota) the new one: what was spent stays spent. A sharded bucket may have
+//! another number of shards, of another machine, than the one that was saved.
+//!
+//! ## Saving while threads call
+//!
+//! A limiter of one word is saved as it was at one instant. A sharded one counts the credits in its shards, and not those in handles,
+//! and never comes out fuller than it was when the call began. A log is saved with all that was admitted before the call and none of
+//! what comes after it; in between, unit by unit. Places in line go with those who stood in them: their tokens stay spent.
+//!
+//! A table is saved key by key: each as it was at one instant of the call. The rules of the scan, and why they suffice, are in `keyed/saved.rs`;
+//! a model check goes through their interleavings. Keys that owe nothing are not saved, nor is the level at which newcomers start, which
+//! is the new limiter's affair.
+//!
+//! ## Hashers
+//!
+//! A table does not have its keys, only what is left of their hashes. So the hasher of the new process must make the same hashes:
+//! the same algorithm and the same seed. `RandomState` has another seed each time. [`SeededState`] is the same algorithm with a seed
+//! that you keep. What the hasher makes of a few known keys is in the snapshot, so that another hasher, another seed, another order of bytes
+//! or another width of `usize` is refused.
+//!
+//! ## The format
+//!
+//! All numbers are little-endian.
+//!
+//! ```text
+//! offset  bytes  what
+//!      0      8  "tollgate"
+//!      8      2  version: 1
+//!     10      1  kind: 1 TokenBucket, 2 PackedTokenBucket, 3 FixedWindow, 4 SlidingWindowCounter, 5 SlidingWindowLog,
+//!                6 ShardedTokenBucket, 7 AdjustableTokenBucket, 8 KeyedLimiter
+//!     11      1  1 if the last quota is what newcomers without a slot share, else 0
+//!     12      4  q, the number of quotas: 1, or one for each class
+//!     16      8  reading of the limiter's clock, in nanoseconds
+//!     24      8  the same instant since 1970 (UTC), in nanoseconds
+//!     32      8  what the hasher makes of known keys; 0 if there are no keys
+//!     40      8  s: lines of the table, or words of state
+//!     48    24q  quotas: tokens, period in nanoseconds, burst
+//!
+//!                of a limiter without keys
+//!            8s  its words (of a log, instants, in order)
+//!
+//!                of a table: blocks, the last of which is empty
+//!             4  r, the number of records, 256 at most
+//!           16r  records: 4 bytes line, 4 bytes tag, 8 bytes the instant from which the key is full, by the limiter's clock;
+//!                tag 0 stands for a horizon, and the line is then its number
+//!                and then, if byte 11 is 1,
+//!             8  the word of the bucket that newcomers share
+//!
+//!             8  CRC-64/XZ of all bytes before
+//! ```
+//!
+//! Streams are read to the last of these bytes and no further, so that snapshots can follow one another in a file. The reader allocates
+//! nothing for a table, and for a log no more than it has read.
+//!
+//! The checksum finds damage, not forgery: whoever can write the file can write any state. What such a state cannot do is to
+//! make a limiter panic or overflow.
+//!
+//! # Looking inside
+//!
+//! A limiter counts nothing by itself, for a count is a write, and a refusal is to be none.
+//!
+//! * **How were calls decided?** [`Counted`] wraps any limiter, keyed or not, and adds one to a word that the calling thread usually
+//!   has to itself. [`Counts::by_outcome`] has a name for each count: admitted, denied, too large, table full. Counts only grow,
+//!   as Prometheus expects of a counter.
+//! * **How full is a table?** [`fill`](crate::KeyedLimiter::fill) is an estimate from 64 lines, for every scrape; [`live`](crate::KeyedLimiter::live)
+//!   and [`occupancy`](crate::KeyedLimiter::occupancy) look at every slot. Raise the capacity when half the slots are live.
+//! * **Who owes most now?** [`heaviest`](crate::KeyedLimiter::heaviest) looks at every slot and names the longest debts by
+//!   [fingerprint](crate::KeyedLimiter::fingerprint), since a table has no keys.
+//! * **Which keys come most?** [`HeavyKeys`] remembers the keys themselves, in memory for `k` of them. Record what is refused, and the
+//!   admitted pay nothing.
+//!
+//! [`AdjustableTokenBucket`]: crate::AdjustableTokenBucket
+//! [`FixedWindow`]: crate::FixedWindow
+//! [`IntervalBucket`]: crate::IntervalBucket
+//! [`KeyedLimiter`]: crate::KeyedLimiter
+//! [`LeakyBucket`]: crate::LeakyBucket
+//! [`Moment`]: crate::Moment
+//! [`PackedTokenBucket`]: crate::PackedTokenBucket
+//! [`SeededState`]: crate::SeededState
+//! [`ShardedTokenBucket`]: crate::ShardedTokenBucket
+//! [`SlidingWindowCounter`]: crate::SlidingWindowCounter
+//! [`SlidingWindowLog`]: crate::SlidingWindowLog
+//! [`Snapshot`]: crate::Snapshot
+//! [`SnapshotError`]: crate::SnapshotError
+//! [`TokenBucket`]: crate::TokenBucket
+//! [`WaitingTokenBucket`]: crate::WaitingTokenBucket
+//! [`WallClock`]: crate::WallClock
+//! [`Counted`]: crate::Counted
+//! [`Counts::by_outcome`]: crate::Counts::by_outcome
+//! [`HeavyKeys`]: crate::HeavyKeys
