@@ -43,8 +43,8 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
     }
 }
 
-impl<K: ?Sized, S, C> Class<'_, K, S, C> {
-    pub(crate) const fn clock(&self) -> &C {
+impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
+    pub(crate) const fn clock(&self) -> &'a C {
         &self.store.clock
     }
 

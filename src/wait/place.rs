@@ -144,6 +144,7 @@ impl<L: Line> Place<L> {
         self.give_back(now)
     }
 
+    #[inline(never)] // or each place has all of it beside the call
     fn give_back(&mut self, now: Nanos) -> u64 {
         let n = core::mem::take(&mut self.n);
         self.line.give_back(n, self.end, now)

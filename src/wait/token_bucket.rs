@@ -3,6 +3,7 @@
 use super::line::{Line, sealed};
 use super::place::Place;
 use super::pool::{Pool, lower, sooner};
+use super::turns::Turns;
 use crate::algorithm::{Algorithm, Gcra, Stretch};
 use crate::build_error::BuildError;
 use crate::clock::Clock;
@@ -385,6 +386,11 @@ impl<C: Clock> WaitingTokenBucket<C> {
     pub fn reserve_owned_within(self: Arc<Self>, n: u64, max_wait: Duration) -> Result<Place<Arc<Self>>, Denied> {
         let now = self.bucket.clock.now();
         Place::reserve(self, n, max_wait, now)
+    }
+
+    /// The turns of one caller, one after the other, each of whom may be `slack` late: see [`Turns`].
+    pub const fn turns(&self, slack: Duration) -> Turns<&Self> {
+        Turns::new(self, slack)
     }
 
     /// Gives `n` tokens back that were taken without a place; see [`TokenBucket`]'s, and its weaker bound. A place is better

@@ -175,7 +175,7 @@ impl<C> SlidingWindowLog<C> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::LogTooLong`] for a limit above 2^32; [`BuildError::OutOfMemory`] where the memory cannot be had.
+    /// [`BuildError::LogTooLong`] for a limit above 2^32; [`BuildError::OutOfMemory`] where there is not enough memory.
     pub fn try_with_clock(quota: Quota, clock: C) -> Result<Self, BuildError> {
         let limit = quota.tokens();
         let slots = if quota.is_unlimited() { 0 } else { limit };

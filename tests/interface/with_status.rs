@@ -81,7 +81,7 @@ fn every_key_says_what_deciding_and_asking_would() {
     let clock = ManualClock::new();
     let quotas = [Quota::per_second(3), Quota::per(7, Duration::from_millis(300)).with_burst(5)];
     let hasher = tollgate::SeededState::new(7);
-    let table = || KeyedLimiter::<u64, _, _>::with_hasher_and_clock(quotas, 20, hasher.clone(), clock.clone());
+    let table = || KeyedLimiter::<u64, _, _>::with_hasher_and_clock(quotas, 20, hasher, clock.clone());
     let (one, two) = (table(), table());
     for _ in 0..20_000 {
         clock.advance(Duration::from_nanos(random.u64(..20_000_000)));
@@ -110,8 +110,8 @@ fn a_key_without_a_slot_has_what_newcomers_share() {
 
 /// Threads take all there is; each sees a number of its own left, for there is one decision that has left it.
 fn numbers_of_their_own(name: &str, all: u64, acquire: impl Fn() -> (Result<(), Denied>, Status) + Sync) {
-    const THREADS: u64 = 4;
-    let start = Barrier::new(THREADS as usize);
+    const THREADS: usize = 4;
+    let start = Barrier::new(THREADS);
     let mut left: Vec<u64> = thread::scope(|scope| {
         let take = || {
             start.wait();
@@ -157,8 +157,8 @@ fn a_sharded_status_is_what_can_be_spent() {
     let mut last = bucket.status().remaining;
     loop {
         let (decision, status) = bucket.try_acquire_with_status();
-        if decision.is_err() {
-            assert_eq!((status.remaining, status.retry_after), (0, decision.unwrap_err().retry_after()));
+        if let Err(denied) = decision {
+            assert_eq!((status.remaining, status.retry_after), (0, denied.retry_after()));
             break;
         }
         assert_eq!(status, bucket.status());

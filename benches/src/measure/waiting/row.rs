@@ -1,7 +1,7 @@
 //! [`Row`]: what came of one run, for machines.
 
 use super::admissions::{Admissions, fairness, percentile};
-use super::drive::{Load, QUOTA};
+use super::load::{Load, QUOTA};
 use crate::engine::label::{Kind, Label};
 use crate::figures::outcome::Verdict;
 use core::time::Duration;
