@@ -1,7 +1,7 @@
 //! [`Load`]: what tasks do, and the quota that all wait for.
 
 use core::time::Duration;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tollgate::Quota;
 
 /// 1000 per second, one at a time.
@@ -12,7 +12,7 @@ pub(super) const PERIOD: Duration = Duration::from_millis(1);
 pub(super) const PATIENT: u32 = 20;
 
 /// What tasks do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Load {
     /// One waits again and again, and does nothing else.

@@ -75,6 +75,21 @@ pub fn record(folder: &Path) -> Result<String> {
     Ok(table::text(&rows))
 }
 
+/// The table of what is recorded in `folder`, if waiting is.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub fn recorded(folder: &Path) -> Result<Option<String>> {
+    let path = folder.join("waiting.csv");
+    if !path.exists() {
+        return Ok(None);
+    }
+    let rows = csv::Reader::from_path(&path).and_then(|reader| reader.into_deserialize().collect());
+    let rows: Vec<Row> = rows.map_err(std::io::Error::from).map_err(Error::file(&path))?;
+    Ok(Some(table::text(&rows)))
+}
+
 /// A limiter under a load, for a time.
 type Run = fn(Load, Duration) -> Result<(Row, Verdict)>;
 

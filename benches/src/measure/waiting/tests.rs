@@ -28,6 +28,15 @@ fn every_limiter_keeps_its_bound_and_stands_in_the_table_the_plot_and_the_rows()
     let csv = String::from_utf8(writer.into_inner().unwrap()).unwrap();
     assert!(csv.starts_with("bench,load,engine,version,clock,tokens,per_ns,burst,tasks,seconds,admitted,"), "{csv}");
     assert!(csv.contains("\nwaiting,storm,waiting-token-bucket,"), "{csv}");
+
+    // What is read back makes the same table.
+    let folder = std::env::temp_dir().join(format!("tollgate-bench-waiting-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    assert_eq!(recorded(&folder).unwrap(), None);
+    std::fs::write(folder.join("waiting.csv"), csv).unwrap();
+    let again = recorded(&folder).unwrap().unwrap();
+    assert!(again.contains(text.trim_end()), "{again}");
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// Admits whoever comes.
