@@ -63,8 +63,7 @@ impl<L: Line> Place<L> {
     }
 
     /// Where it was taken.
-    #[cfg(feature = "async")]
-    pub(crate) const fn line(&self) -> &L {
+    pub const fn line(&self) -> &L {
         &self.line
     }
 
