@@ -97,7 +97,8 @@ proptest! {
         let (mut run, mut reading) = (Vec::new(), 0_u64);
         for (n, step, forgive) in calls {
             if forgive {
-                (later.forgive(), any.forgive());
+                later.forgive();
+                any.forgive();
                 exact = Exact::new(quota);
                 run.clear();
             }

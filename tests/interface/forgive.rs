@@ -94,7 +94,8 @@ fn a_clock_that_was_ahead_shuts_a_log_until_then() {
     for limiter in [&log as &dyn RateLimitAt, &bucket] {
         limiter.try_acquire_n_at(10, Nanos::from_secs(3_605)).unwrap();
     }
-    (log.forgive(), bucket.forgive());
+    log.forgive();
+    bucket.forgive();
     assert_eq!((log.try_acquire_up_to(99), bucket.try_acquire_up_to(99)), (10, 10));
     clock.set(Nanos::from_secs(3_605));
     assert_eq!((log.try_acquire_up_to(99), bucket.try_acquire_up_to(99)), (0, 10));
