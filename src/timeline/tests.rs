@@ -37,21 +37,6 @@ fn what_was_reached_on_one_clock_is_reached_on_the_other() {
     assert_eq!(timeline.carried(0, Nanos(9), Nanos(0)), Some(0));
 }
 
-#[test]
-fn what_was_reached_on_one_clock_is_reached_on_the_other() {
-    let timeline = Timeline::finest(7, 1_000_003, 7);
-    for (from, to) in
-        [(17, 0), (0, 17), (17, 18), (500_000, 1_000_003), (3, 3)].map(|(from, to)| (Nanos(from), Nanos(to)))
-    {
-        let (was, is) = (timeline.position(from), timeline.position(to));
-        assert_eq!(timeline.carried(was, from, to), Some(is));
-        let owed = timeline.carried(was + 5, from, to).unwrap() - is;
-        assert_eq!(owed, 5 + u64::from(timeline.phase(to) > timeline.phase(from)));
-    }
-    assert_eq!(timeline.carried(u64::MAX, Nanos(0), Nanos(1)), None);
-    assert_eq!(timeline.carried(0, Nanos(9), Nanos(0)), Some(0));
-}
-
 /// Rates and bursts over the whole range that a quota admits.
 fn rates() -> impl Strategy<Value = (u64, u64, u64)> {
     (0..64u32, 0..=62u32, 0..64u32, any::<(u64, u64, u64)>())

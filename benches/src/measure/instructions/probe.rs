@@ -4,7 +4,7 @@ use crate::figures::error::{Error, Result};
 use core::hint::black_box;
 use core::time::Duration;
 use tollgate::{
-    Counted, FixedWindow, Handle, KeyedLimiter, ManualClock, Nanos, PackedTokenBucket, Quota, ShardedTokenBucket,
+    FixedWindow, Handle, KeyedLimiter, ManualClock, Nanos, PackedTokenBucket, Quota, ShardedTokenBucket,
     SlidingWindowCounter, SlidingWindowLog, TokenBucket, WaitingTokenBucket,
 };
 
@@ -23,8 +23,6 @@ pub struct Probe {
 pub const PROBES: &[Probe] = &[
     Probe { name: "token-bucket-admit", run: || token_bucket_admit(&TokenBucket::new(WIDE)) },
     Probe { name: "token-bucket-deny", run: || token_bucket_deny(&drained(TokenBucket::new(NARROW))) },
-    Probe { name: "counted-admit", run: || counted_admit(&Counted::new(TokenBucket::new(WIDE))) },
-    Probe { name: "counted-deny", run: || counted_deny(&Counted::new(drained(TokenBucket::new(NARROW)))) },
     Probe { name: "waiting-admit", run: || waiting_admit(&WaitingTokenBucket::new(WIDE, LONGEST)) },
     Probe { name: "waiting-deny", run: || waiting_deny(&waited_for()) },
     Probe { name: "waiting-reserve", run: || waiting_reserve(&WaitingTokenBucket::new(WIDE, LONGEST)) },
@@ -110,12 +108,6 @@ macro_rules! probe {
 
 probe!(token_bucket_admit, TokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
 probe!(token_bucket_deny, TokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_err());
-probe!(counted_admit, Counted<TokenBucket>, |bucket| {
-    bucket.count(bucket.limiter().try_acquire_n_at(black_box(1), black_box(NOW))).is_ok()
-});
-probe!(counted_deny, Counted<TokenBucket>, |bucket| {
-    bucket.count(bucket.limiter().try_acquire_n_at(black_box(1), black_box(NOW))).is_err()
-});
 probe!(waiting_admit, WaitingTokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
 probe!(waiting_deny, WaitingTokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_err());
 probe!(waiting_reserve, WaitingTokenBucket, |bucket| {
