@@ -173,6 +173,15 @@ impl<K: ?Sized, S: BuildHasher, C> KeyedLimiter<K, S, C> {
         self.first_class().try_acquire_n_at(key, n, now)
     }
 
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), as of `now`. No clock is read.
+    pub fn try_acquire_n_with_status_at<Q>(&self, key: &Q, n: u64, now: Nanos) -> (Result<(), Denied>, Status)
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.first_class().try_acquire_n_with_status_at(key, n, now)
+    }
+
     /// Takes tokens of many keys as of `now`; see [`Class::try_acquire_many`]. No clock is read.
     pub fn try_acquire_many_at<'q, Q>(
         &self,
@@ -272,6 +281,37 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
         Q: Hash + ?Sized,
     {
         self.first_class().try_acquire_n(key, n)
+    }
+
+    /// Takes `n` tokens of `key`, or none; returns the decision and the status of the key that it has left, admitted or denied.
+    ///
+    /// The status is that of the very word which was decided on, on the same reading of the clock. A key for which there is
+    /// no slot has what is left in the bucket that [newcomers share](Self::sharing_when_full), or nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{KeyedLimiter, Quota};
+    ///
+    /// let limiter = KeyedLimiter::<str>::new(Quota::per_hour(10), 1_000);
+    /// let (decision, status) = limiter.try_acquire_n_with_status("alice", 4);
+    /// assert_eq!((decision, status.remaining), (Ok(()), 6));
+    /// ```
+    pub fn try_acquire_n_with_status<Q>(&self, key: &Q, n: u64) -> (Result<(), Denied>, Status)
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.first_class().try_acquire_n_with_status(key, n)
+    }
+
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), for one token.
+    pub fn try_acquire_with_status<Q>(&self, key: &Q) -> (Result<(), Denied>, Status)
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.try_acquire_n_with_status(key, 1)
     }
 
     /// Takes tokens of many keys, each as far as it has them: pairs of a key and a cost; see [`Class::try_acquire_many`].

@@ -70,7 +70,7 @@ use crate::rate_limit::delegate;
 use crate::timeline::Hint;
 use core::fmt;
 use core::time::Duration;
-use ring::Ring;
+use ring::{Ring, Survey};
 
 /// How many groups can be in the making at once.
 const RECORDS: usize = if cfg!(all(loom, feature = "loom")) { 4 } else { 64 };
@@ -208,6 +208,19 @@ impl<C> SlidingWindowLog<C> {
         self.ring.take(n as usize, reading, due).map_err(|due| Denied::TryAfter(self.told(due, now)))
     }
 
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), as of `now`. No clock is read.
+    ///
+    /// Takes `O(log limit)` steps more than [`try_acquire_n_at`](Self::try_acquire_n_at).
+    pub fn try_acquire_n_with_status_at(&self, n: u64, now: Nanos) -> (Result<(), Denied>, Status) {
+        if n.wrapping_sub(1) >= self.ring.len() as u64 {
+            return (self.without_the_ring(n), self.status_at(now));
+        }
+        let (reading, due) = self.reading(now);
+        #[allow(clippy::cast_possible_truncation)] // at most the number of slots
+        let (decision, survey) = self.ring.take_and_survey(n as usize, reading, due);
+        (decision.map_err(|due| Denied::TryAfter(self.told(due, now))), self.status_of(survey, now))
+    }
+
     /// Costs that no slot decides about: 0, more than the limit, and any if there are no slots.
     #[cold]
     fn without_the_ring(&self, n: u64) -> Result<(), Denied> {
@@ -270,10 +283,13 @@ impl<C> SlidingWindowLog<C> {
             let retry_after = (limit > 0).then_some(Duration::ZERO);
             return Status::new(limit, limit, retry_after, Duration::ZERO);
         }
-        let survey = self.ring.survey(self.reading(now).0);
+        self.status_of(self.ring.survey(self.reading(now).0), now)
+    }
+
+    fn status_of(&self, survey: Survey, now: Nanos) -> Status {
         let [oldest, newest] = [survey.oldest, survey.newest]
             .map(|due| self.told(if due > survey.forgiven { due } else { Nanos::ZERO }, now));
-        Status::new(limit, survey.free as u64, oldest.retry_after_if_ever(), newest.retry_after())
+        Status::new(self.limit, survey.free as u64, oldest.retry_after_if_ever(), newest.retry_after())
     }
 
     /// As [`with_initial`](Self::with_initial), as of `now`. No clock is read.
@@ -393,6 +409,17 @@ impl<C: Clock> SlidingWindowLog<C> {
     #[inline]
     pub fn try_acquire_n(&self, n: u64) -> Result<(), Denied> {
         self.try_acquire_n_at(n, self.clock.now())
+    }
+
+    /// Takes `n` tokens, or none; returns the decision and the status that it has left, admitted or denied: as of
+    /// that very decision, on the same reading of the clock.
+    pub fn try_acquire_n_with_status(&self, n: u64) -> (Result<(), Denied>, Status) {
+        self.try_acquire_n_with_status_at(n, self.clock.now())
+    }
+
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), for one token.
+    pub fn try_acquire_with_status(&self) -> (Result<(), Denied>, Status) {
+        self.try_acquire_n_with_status(1)
     }
 
     /// Takes as many tokens as there are, up to `n`; returns how many, which may be 0.

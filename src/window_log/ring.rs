@@ -65,16 +65,44 @@ impl Ring {
     pub(super) fn take(&self, n: usize, now: Nanos, due: Nanos) -> Result<(), Nanos> {
         self.admit(due, |first, front, forgiven| {
             let last = if n == 1 { front } else { self.look(self.course.slot_after(first, n - 1)) };
-            if last.due() <= now.max(forgiven) { Ok(n) } else { Err(last.due()) }
+            if last.due() <= now.max(forgiven) { Ok((n, ())) } else { Err(last.due()) }
         })
         .map(|_| ())
+    }
+
+    /// As [`take`](Self::take); returns beside the decision how the ring looks as of it, at `now`.
+    ///
+    /// What is looked at before the front is claimed is as it was when that happened, since nothing else changes while
+    /// the front does not (rule 3).
+    pub(super) fn take_and_survey(&self, n: usize, now: Nanos, due: Nanos) -> (Result<(), Nanos>, Survey) {
+        let decided = self.admit(due, |first, front, forgiven| {
+            let free = self.free_among(self.len(), first, now.max(forgiven));
+            let newest = self.look(self.course.slot_before(first)).due();
+            let before = Survey { free, oldest: front.due(), newest, forgiven };
+            if n <= free {
+                let next = (n < self.len()).then(|| self.look(self.course.slot_after(first, n)).due());
+                Ok((n, (before, next)))
+            } else {
+                Err((self.look(self.course.slot_after(first, n - 1)).due(), before))
+            }
+        });
+        match decided {
+            Ok(((before, next), due)) => {
+                let after = Survey { free: before.free - n, oldest: next.unwrap_or(due), newest: due, ..before };
+                (Ok(()), after)
+            }
+            Err((due, survey)) => (Err(due), survey),
+        }
     }
 
     /// Takes as many slots until `due` as are free at `now`, up to `n`; returns how many. Not for an empty ring.
     pub(super) fn take_up_to(&self, n: usize, now: Nanos, due: Nanos) -> usize {
         let n = n.min(self.len());
-        let choose = |first, _, forgiven| Ok::<_, Infallible>(self.free_among(n, first, now.max(forgiven)));
-        let Ok(taken) = self.admit(due, choose);
+        let choose = |first, _, forgiven| {
+            let taken = self.free_among(n, first, now.max(forgiven));
+            Ok::<_, Infallible>((taken, taken))
+        };
+        let Ok((taken, _)) = self.admit(due, choose);
         taken
     }
 
@@ -93,9 +121,13 @@ impl Ring {
     }
 
     /// Takes slots until `due`, as many as `choose` says; it is given the first slot of those in question, its word, and
-    /// until when slots are forgiven.
+    /// until when slots are forgiven. Returns what `choose` said beside, and until when the slots are taken.
     #[inline]
-    fn admit<E>(&self, due: Nanos, choose: impl Fn(usize, Slot, Nanos) -> Result<usize, E>) -> Result<usize, E> {
+    fn admit<T, E>(
+        &self,
+        due: Nanos,
+        choose: impl Fn(usize, Slot, Nanos) -> Result<(usize, T), E>,
+    ) -> Result<(T, Nanos), E> {
         let mut held = None;
         let mut backoff = Backoff::long();
         // PROGRESS: lock-free. Each turn but the last means that another call has been admitted or settled since the
@@ -113,9 +145,9 @@ impl Ring {
                 backoff.spin();
                 continue;
             }
-            let size = chosen?;
+            let (size, output) = chosen?;
             if size == 0 {
-                return Ok(0);
+                return Ok((output, due));
             }
             // Rules 5 and 10. If the slot is out of date, so is the front, and the CAS fails.
             let before = self.look(self.course.slot_before(front.slot)).due();
@@ -138,7 +170,7 @@ impl Ring {
             );
             if admitted.is_ok() {
                 self.settle(Front { claim, ..front }, group);
-                return Ok(size); // and only now is the record given back (rule 9)
+                return Ok((output, due)); // and only now is the record given back (rule 9)
             }
             backoff.spin();
         }
