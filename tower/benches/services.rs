@@ -38,12 +38,12 @@ fn plain() -> Router {
 }
 
 fn ours() -> Router {
-    let limiter = KeyedLimiter::new(Quota::per(1_000, Duration::from_micros(1)), 1_000_000);
+    let limiter = KeyedLimiter::new(Quota::per(1, Duration::from_nanos(1)).with_burst(1_000_000_000), 1_000_000);
     plain().layer(RateLimitLayer::per_key(limiter, PeerAddress::new(), Keyless::Reject))
 }
 
 fn governor() -> Router {
-    let config = GovernorConfigBuilder::default().per_nanosecond(1).burst_size(1_000_000).finish();
+    let config = GovernorConfigBuilder::default().per_nanosecond(1).burst_size(1_000_000_000).finish();
     plain().layer(GovernorLayer::new(Arc::new(config.expect("neither number is 0"))))
 }
 
