@@ -366,7 +366,9 @@ mod tests {
     #[test]
     fn what_was_reached_on_one_clock_is_reached_on_the_other() {
         let timeline = Timeline::finest(7, 1_000_003, 7);
-        for (from, to) in [(17, 0), (0, 17), (17, 18), (500_000, 1_000_003), (3, 3)].map(|(from, to)| (Nanos(from), Nanos(to))) {
+        for (from, to) in
+            [(17, 0), (0, 17), (17, 18), (500_000, 1_000_003), (3, 3)].map(|(from, to)| (Nanos(from), Nanos(to)))
+        {
             let (was, is) = (timeline.position(from), timeline.position(to));
             assert_eq!(timeline.carried(was, from, to), Some(is));
             let owed = timeline.carried(was + 5, from, to).unwrap() - is;
