@@ -24,7 +24,7 @@ const ENOUGH: u64 = 512;
 ///
 /// Each thread spends credits from its *shard*, a padded word; they were taken from a central word in a batch. An
 /// admission costs one read-modify-write on a line that nobody else is using, and reads no clock but for once a batch. A
-/// denial writes nothing. For a thread that can keep it, a [`handle`](Self::handle) is faster still.
+/// denial reads the clock and its own shard; only the first of a pause looks elsewhere, and notes there what it found. For a thread that can keep it, a [`handle`](Self::handle) is faster still.
 ///
 /// Use it where many calls per second are *admitted*; for low limits a [`TokenBucket`](crate::TokenBucket) does as well,
 /// since denials are only reads there too.
@@ -56,6 +56,11 @@ const ENOUGH: u64 = 512;
 /// costs, `2 * r`). Traffic that comes in bursts, and each time takes all there is, gets the part `max_cost() / burst` of
 /// what a token bucket admits: 119 of 136, seven eighths for bursts up to about a million, and nearly all for far larger
 /// ones, whose reserve is limited by the size of batches. Ask for fewer shards where that matters, or for a larger burst.
+///
+/// In saturation, at rates from two million per second up, tokens are left to fall due for a moment before a thread that was
+/// denied looks for them again: 2 us, or as long as half a batch takes if that is less. So long may a call of cost 1 be
+/// denied although [`available`](Self::available) has tokens by then; its hint says so, and the tokens are not lost. A refund is
+/// noticed at once, and at lower rates so is every token.
 ///
 /// # Sizes
 ///
