@@ -186,7 +186,7 @@ impl<C: Clock> Handle<'_, C> {
     #[allow(clippy::inline_always)] // as for the bucket
     fn acquire_elsewhere(&self, n: u64) -> Result<(), Denied> {
         if self.slot.is_none() {
-            return self.acquire_as_guest(n);
+            return self.bucket.try_acquire_n(n);
         }
         let news = self.bucket.central.news(); // before the clock
         let now = self.bucket.clock.now(); // rule 7: the batch before has long been put away
@@ -195,12 +195,6 @@ impl<C: Clock> Handle<'_, C> {
             return Err(Denied::TryAfter(Hint::at(due, now)));
         }
         self.look(n, now, news)
-    }
-
-    /// Takes `n` tokens, or none; the handle has no slot.
-    #[inline(never)]
-    fn acquire_as_guest(&self, n: u64) -> Result<(), Denied> {
-        self.bucket.try_acquire_n(n)
     }
 
     /// Takes `n` tokens, or none; the handle is short and not quiet.

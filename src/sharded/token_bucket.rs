@@ -230,7 +230,7 @@ impl<C> ShardedTokenBucket<C> {
     /// or nothing is ever admitted again.
     pub(super) fn pause(&self, n: u64, denied: &Denied, news: u64) -> Option<(Quiet, Nanos)> {
         match denied {
-            &Denied::TryAfter(hint) if n == 1 && self.batch > 0 && self.central.is_dry() => {
+            &Denied::TryAfter(hint) if n == 1 && self.central.is_dry() => {
                 let (until, due) = self.central.pause(hint, self.pause)?;
                 Some((Quiet::new(until, news), due))
             }

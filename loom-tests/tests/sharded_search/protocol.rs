@@ -87,33 +87,10 @@ impl Step<'_> {
                 let memory = self.updated(word, self.last(word).0.wrapping_add(Word::ONE));
                 self.go(memory, if word == own { self.elsewhere() } else { At::Scan(word + 1) }, |me| me.dry = false);
             }
-            (Call::Acquire(_), At::News | At::NewsLate) => self.count_news(me),
+            (_, At::News | At::NewsLate | At::Quiet | At::Hush | At::Tell) => self.keep_quiet(own, me),
             (Call::Acquire(n), At::Look) => {
                 let at = if n == 1 && self.world.settling.is_some() { At::Quiet } else { At::Central };
                 self.go(memory, at, |me| me.reading = now);
-            }
-            (Call::Acquire(_), At::Quiet) => {
-                for (value, memory) in self.loads(own - SLOTS + QUIET) {
-                    if self.world.is_quiet(value, me.reading, me.news) {
-                        self.denied(memory);
-                    } else {
-                        self.go(memory, At::Central, |_| {});
-                    }
-                }
-            }
-            (Call::Acquire(_), At::Hush) => {
-                let mut memory = memory;
-                let until = me.due.max(me.reading + self.world.settling.unwrap_or(0));
-                memory.store(self.id, own - SLOTS + QUIET, Scenario::hushed(until, me.news));
-                self.denied(memory);
-            }
-            (Call::Acquire(_) | Call::Drop | Call::Refund, At::Tell) => {
-                let memory = self.updated(NEWS, self.state.memory.last(NEWS) + 1);
-                if matches!(self.call, Call::Refund) && self.broken(Broken::ToldFirst) {
-                    self.go(memory, At::Central, |_| {});
-                } else {
-                    self.denied(memory); // what was admitted has been noted
-                }
             }
             (Call::Acquire(n), At::Central) => {
                 for (value, memory) in self.loads(V) {
@@ -193,6 +170,37 @@ impl Step<'_> {
         told || matches!(self.call, Call::Drop) && self.world.settling.is_some()
     }
 
+    /// Rule 8: a slot that need not look, one that need not look from now on, and news for those.
+    fn keep_quiet(&mut self, own: usize, me: &Thread) {
+        let word = own - SLOTS + QUIET;
+        match me.at {
+            At::Quiet => {
+                for (value, memory) in self.loads(word) {
+                    if self.world.is_quiet(value, me.reading, me.news) {
+                        self.denied(memory);
+                    } else {
+                        self.go(memory, At::Central, |_| {});
+                    }
+                }
+            }
+            At::Hush => {
+                let mut memory = self.state.memory.clone();
+                let until = me.due.max(me.reading + self.world.settling.unwrap_or(0));
+                memory.store(self.id, word, Scenario::hushed(until, me.news));
+                self.denied(memory);
+            }
+            At::Tell => {
+                let memory = self.updated(NEWS, self.state.memory.last(NEWS) + 1);
+                if matches!(self.call, Call::Refund) && self.broken(Broken::ToldFirst) {
+                    self.go(memory, At::Central, |_| {});
+                } else {
+                    self.denied(memory); // what was admitted has been noted
+                }
+            }
+            _ => self.count_news(me),
+        }
+    }
+
     /// Rule 8: the news, before the clock is read.
     fn count_news(&mut self, me: &Thread) {
         let acquire = !self.broken(Broken::NewsNotAcquired);
@@ -216,7 +224,7 @@ impl Step<'_> {
 
     /// The first tick, from `reading` on, at which V has a token.
     fn due(&self, value: u64, reading: u64) -> u64 {
-        (reading..).find(|&tick| self.available(value, tick) > 0).expect("a tick")
+        (reading..reading + 9).find(|&tick| self.available(value, tick) > 0).expect("a tick")
     }
 
     /// The central word's algorithm, as this access sees it.
