@@ -9,7 +9,7 @@ use crate::nanos::Nanos;
 /// LAYOUT   | until: the lower 48 bits of an instant | news: the lower 16 bits of a count |
 /// ```
 ///
-/// What is left of a pause is at most [`Pause::most`], microseconds. So the bits that are missing count only where a clock
+/// What is left of a pause is at most `Pause::most`, microseconds. So the bits that are missing count only where a clock
 /// stands still during 65,536 news, or reads three days later to some microseconds; and even then for one pause more.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
