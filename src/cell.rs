@@ -61,6 +61,20 @@ impl StateCell {
         }
     }
 
+    /// As [`update`](Self::update), for a step without output; returns beside the decision the word that it has left, or
+    /// that was refused.
+    #[inline]
+    pub(crate) fn decide<E>(&self, mut step: impl FnMut(u64) -> Result<u64, E>) -> (Result<(), E>, u64) {
+        let decided = self.update(|word| match step(word) {
+            Ok(next) => Ok((next, next)),
+            Err(refusal) => Err((refusal, word)),
+        });
+        match decided {
+            Ok(word) => (Ok(()), word),
+            Err((refusal, word)) => (Err(refusal), word),
+        }
+    }
+
     /// As [`update`](Self::update), for a step that refuses nothing.
     #[inline]
     pub(crate) fn apply<T>(&self, mut step: impl FnMut(u64) -> (u64, T)) -> T {

@@ -103,7 +103,7 @@ pub use timeline::Hint;
 pub use wait::AsyncThrottled;
 #[cfg(feature = "async")]
 pub use wait::{Acquire, Turn};
-pub use wait::{KeyedLine, KeyedPlace, Line, Place, WaitingTokenBucket};
+pub use wait::{KeyedLine, KeyedPlace, Line, OwnedKeyedLine, Place, Turns, WaitingTokenBucket};
 #[cfg(feature = "std")]
 pub use wait::{Pacer, Retrying, Throttled, Tick};
 #[cfg(all(feature = "std", feature = "async"))]

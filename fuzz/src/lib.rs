@@ -12,14 +12,12 @@
 mod input;
 mod keyed;
 mod limiter;
-mod log;
 mod quota;
 mod replay_line;
 mod sharded;
 mod waiting;
 
 pub use keyed::keyed_limiter;
-pub use log::sliding_window_log;
 pub use quota::quota;
 pub use replay_line::replay_line;
 pub use sharded::sharded_token_bucket;
@@ -89,4 +87,13 @@ pub fn fixed_window(data: &[u8]) {
 /// If they differ.
 pub fn sliding_window_counter(data: &[u8]) {
     limiter::follow(Kind::SlidingWindowCounter, data);
+}
+
+/// The sliding window log against its model, step by step.
+///
+/// # Panics
+///
+/// If they differ.
+pub fn sliding_window_log(data: &[u8]) {
+    limiter::follow(Kind::SlidingWindowLog, data);
 }

@@ -45,6 +45,12 @@ impl Slot {
         self.credits.update(|word| Word(word).take(n).map(|left| (left.0, ())).ok_or(())).is_ok()
     }
 
+    /// Takes `n` credits or none; returns how many are left, or how few there were. Lock-free.
+    pub(crate) fn take_leaving(&self, n: u64) -> Result<u64, u64> {
+        let step = |word| Word(word).take(n).map(|left| (left.0, left.credits())).ok_or(Word(word).credits());
+        self.0.update(step)
+    }
+
     /// Takes up to `n` credits; returns how many. Each is spent at once, so this gathers nothing. Lock-free.
     pub(crate) fn take_up_to(&self, n: u64) -> u64 {
         let taken = self.credits.update(|word| {

@@ -66,6 +66,12 @@ impl Central {
         })
     }
 
+    /// Draws `n` tokens at `now`, or none; returns beside the decision the status of the very word that it has left.
+    pub(super) fn draw_with_status(&self, n: u64, now: Nanos) -> (Result<(), Denied>, Status) {
+        let (decision, word) = self.written.consumed.decide(|word| self.gcra.acquire(word, n, now));
+        (decision, self.gcra.status(word, now))
+    }
+
     /// Draws as many tokens as there are at `now`, up to `n`; returns how many. Lock-free.
     pub(super) fn draw_up_to(&self, n: u64, now: Nanos) -> u64 {
         self.draw(0, n, now).unwrap_or(0)

@@ -227,6 +227,23 @@ impl<C: Clock> Handle<'_, C> {
         }
     }
 
+    /// Takes `n` tokens, or none; returns the decision and the status that it has left, as in
+    /// [`ShardedTokenBucket::try_acquire_n_with_status`] with what this handle holds besides.
+    pub fn try_acquire_n_with_status(&self, n: u64) -> (Result<(), Denied>, Status) {
+        if self.spend(n) {
+            return (Ok(()), self.bucket.status_with(self.credits.get()));
+        }
+        if self.slot.is_none() {
+            return self.bucket.try_acquire_n_with_status(n);
+        }
+        self.bucket.draw_with_status(n, self.credits.get())
+    }
+
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), for one token.
+    pub fn try_acquire_with_status(&self) -> (Result<(), Denied>, Status) {
+        self.try_acquire_n_with_status(1)
+    }
+
     /// Takes as many tokens as there are, up to `n`, from wherever they are; returns how many, which may be 0.
     pub fn try_acquire_up_to(&self, n: u64) -> u64 {
         if self.try_acquire_n(n).is_ok() {

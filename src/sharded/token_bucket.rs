@@ -140,6 +140,11 @@ impl<C> ShardedTokenBucket<C> {
         self.try_acquire_n_at(1, now)
     }
 
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), of the central word as of `now`. No clock is read.
+    pub fn try_acquire_n_with_status_at(&self, n: u64, now: Nanos) -> (Result<(), Denied>, Status) {
+        self.central.draw_with_status(n, now)
+    }
+
     /// Takes as many tokens as the central word has at `now`, up to `n`; returns how many. No clock is read; credits stay
     /// where they are, as for [`try_acquire_n_at`](Self::try_acquire_n_at).
     pub fn try_acquire_up_to_at(&self, n: u64, now: Nanos) -> u64 {
@@ -206,6 +211,20 @@ impl<C> ShardedTokenBucket<C> {
     /// How many words threads share out among them.
     pub fn shards(&self) -> usize {
         self.mask + 1
+    }
+
+    /// Takes `n` credits from any one slot, if `take`; returns whether it did, and how many all slots have then. Each slot is
+    /// looked at once, this thread's own first.
+    fn take_and_count(&self, n: u64, mut take: bool) -> (bool, u64) {
+        let wanted = take;
+        let (before, after) = self.slots.split_at(lease::index() & self.mask);
+        let credits = after.iter().chain(before).map(|slot| {
+            let looked_at = if take { slot.take_leaving(n) } else { Err(slot.credits()) };
+            take &= looked_at.is_err();
+            looked_at.unwrap_or_else(|seen| seen)
+        });
+        let credits = credits.sum();
+        (wanted && !take, credits)
     }
 
     /// This thread's shard.
@@ -381,10 +400,43 @@ impl<C: Clock> ShardedTokenBucket<C> {
         self.status_with(0)
     }
 
+    /// Takes `n` tokens, or none; returns the decision and the status that it has left, admitted or denied.
+    ///
+    /// What was decided on is looked at once: the central word on one reading of the clock, and each shard. So the status says
+    /// what a caller can spend next, one token at a time, as [`status`](Self::status) does; other threads' calls in between may or
+    /// may not be counted in the shards that did not decide. A refusal of one token never says that there is one.
+    ///
+    /// To look at every shard costs more than the rest. So these calls spend what is in shards but fill none: where only the
+    /// answer matters, [`try_acquire_n`](Self::try_acquire_n) is many times as fast.
+    pub fn try_acquire_n_with_status(&self, n: u64) -> (Result<(), Denied>, Status) {
+        if let Ok(left) = self.own().take_leaving(n) {
+            let own = lease::index() & self.mask;
+            let others = self.slots.iter().enumerate().filter(|&(at, _)| at != own);
+            let held = left + others.map(|(_, slot)| slot.credits()).sum::<u64>();
+            return (Ok(()), Self::holding_besides(held, self.central.status(self.clock.now())));
+        }
+        self.draw_with_status(n, 0)
+    }
+
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), for one token.
+    pub fn try_acquire_with_status(&self) -> (Result<(), Denied>, Status) {
+        self.try_acquire_n_with_status(1)
+    }
+
+    /// Draws exactly `n` tokens from `V` (rule 3), or takes them from any one slot (rule 4); for one who holds `credits` besides.
+    pub(super) fn draw_with_status(&self, n: u64, credits: u64) -> (Result<(), Denied>, Status) {
+        let (decision, status) = self.central.draw_with_status(n, self.clock.now());
+        let (taken, held) = self.take_and_count(n, matches!(decision, Err(Denied::TryAfter(_))));
+        (if taken { Ok(()) } else { decision }, Self::holding_besides(credits + held, status))
+    }
+
     /// The status as it looks to one who holds `credits` besides.
     pub(super) fn status_with(&self, credits: u64) -> Status {
-        let held = credits + self.credits();
-        let mut status = self.central.status(self.clock.now());
+        Self::holding_besides(credits + self.credits(), self.central.status(self.clock.now()))
+    }
+
+    /// The central word's status for one who can spend `held` credits as well.
+    fn holding_besides(held: u64, mut status: Status) -> Status {
         status.remaining = status.remaining.saturating_add(held).min(status.limit);
         if held > 0 {
             status.retry_after = Some(Duration::ZERO);

@@ -28,7 +28,7 @@ pub struct Hint {
     pub(crate) period: u64,
     /// Where `t` is counted from.
     pub(crate) start: Nanos,
-    /// How long after `start` instants are told apart; what is due later never is.
+    /// How long after `start` the limiter's time ends; what is due later is never due.
     pub(crate) lasting: u64,
     /// When the call was refused.
     pub(crate) now: Nanos,
@@ -77,14 +77,14 @@ impl Hint {
         Self::at(Nanos::from_duration(wait), Nanos::ZERO)
     }
 
-    /// The same hint of a limiter whose last instant told apart is `end`.
+    /// The same hint of a limiter whose time ends at `end`.
     #[inline]
     pub(crate) const fn until(self, end: Nanos) -> Self {
         Self { lasting: end.0.saturating_sub(self.start.0), ..self }
     }
 
     /// The first instant, on the limiter's clock, at which the refused call would be admitted; [`Nanos::MAX`] if there is
-    /// none, since it lies beyond the last instant that the limiter tells apart.
+    /// none, since it lies beyond the last instant that the limiter can count to.
     ///
     /// With `x` for the position to reach and `r = tokens * unit / period` it is `ceil(x / r)`: the inverse of the
     /// scale.
