@@ -48,7 +48,7 @@ impl Slot {
     /// Takes `n` credits or none; returns how many are left, or how few there were. Lock-free.
     pub(crate) fn take_leaving(&self, n: u64) -> Result<u64, u64> {
         let step = |word| Word(word).take(n).map(|left| (left.0, left.credits())).ok_or(Word(word).credits());
-        self.0.update(step)
+        self.credits.update(step)
     }
 
     /// Takes up to `n` credits; returns how many. Each is spent at once, so this gathers nothing. Lock-free.
