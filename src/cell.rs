@@ -168,6 +168,18 @@ mod tests {
     }
 
     #[test]
+    fn a_decision_comes_with_the_word_that_it_was_made_on() {
+        let cell = StateCell::new(3);
+        assert_eq!(cell.decide(|word| below(5)(word).map(|(next, _)| next)), (Ok(()), 4));
+        // Another thread changes the word between the refusal and whatever comes after it.
+        let refused = cell.decide(|_| {
+            set(&cell, 1);
+            Err("full")
+        });
+        assert_eq!((refused, cell.load()), ((Err("full"), 4), 1));
+    }
+
+    #[test]
     fn a_subtraction_returns_the_word_before_it_and_wraps() {
         let cell = StateCell::new(5);
         assert_eq!(counting_writes(|| cell.subtract(3)), (5, 1));

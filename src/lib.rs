@@ -122,7 +122,7 @@ pub mod loom_support {
 
     /// The words of sharded buckets.
     pub mod lease {
-        pub use crate::lease::Word;
+        pub use crate::lease::{Quiet, Word};
     }
 
     /// The words of keyed tables.

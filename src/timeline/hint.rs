@@ -19,7 +19,7 @@ use core::time::Duration;
 /// let Err(Denied::TryAfter(hint)) = bucket.try_acquire() else { panic!("the bucket is empty") };
 /// assert_eq!(hint.retry_after(), Duration::from_nanos(333_333_334)); // a third of a second, rounded up
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Hint {
     /// Due once `floor((t - start) * tokens * unit / period) >= position`.
     pub(crate) position: u64,
@@ -33,6 +33,15 @@ pub struct Hint {
     /// When the call was refused.
     pub(crate) now: Nanos,
 }
+
+/// Hints are equal that say the same: of calls refused at the same instant, and due at the same, by whatever scale.
+impl PartialEq for Hint {
+    fn eq(&self, other: &Self) -> bool {
+        (self.now, self.due_if_ever()) == (other.now, other.due_if_ever())
+    }
+}
+
+impl Eq for Hint {}
 
 impl Hint {
     /// A call refused at `now` that would be admitted at `due`, both on the limiter's clock: for a

@@ -29,6 +29,8 @@
 
 mod answer;
 pub mod client;
+#[cfg(any(doc, doctest))]
+pub mod docs;
 pub mod key;
 mod layer;
 mod limit;

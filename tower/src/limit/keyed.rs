@@ -55,9 +55,9 @@ where
 {
     fn take(&self, request: &Parts, cost: u64) -> Said<()> {
         let Some(key) = self.key.key(request) else { return self.keyless.take(request, cost) };
-        match self.limiter.try_acquire_n(&key, cost) {
-            Ok(()) => Said::Admitted((), self.limiter.status(&key)),
-            Err(denied) => Said::Denied(denied, self.limiter.status(&key)),
+        match self.limiter.try_acquire_n_with_status(&key, cost) {
+            (Ok(()), status) => Said::Admitted((), status),
+            (Err(denied), status) => Said::Denied(denied, status),
         }
     }
 

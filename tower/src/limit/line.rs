@@ -19,9 +19,9 @@ where
     C::Sleep: Send,
 {
     fn take(&self, _: &Parts, cost: u64) -> Said<()> {
-        match self.bucket.try_acquire_n(cost) {
-            Ok(()) => Said::Admitted((), self.bucket.status()),
-            Err(denied) => Said::Denied(denied, self.bucket.status()),
+        match self.bucket.try_acquire_n_with_status(cost) {
+            (Ok(()), status) => Said::Admitted((), status),
+            (Err(denied), status) => Said::Denied(denied, status),
         }
     }
 

@@ -11,9 +11,9 @@ pub(crate) struct Whole(pub(crate) Arc<dyn RateLimit + Send + Sync>);
 
 impl Limit for Whole {
     fn take(&self, _: &Parts, cost: u64) -> Said<()> {
-        match self.0.try_acquire_n(cost) {
-            Ok(()) => Said::Admitted((), self.0.status()),
-            Err(denied) => Said::Denied(denied, self.0.status()),
+        match self.0.try_acquire_n_with_status(cost) {
+            (Ok(()), status) => Said::Admitted((), status),
+            (Err(denied), status) => Said::Denied(denied, status),
         }
     }
 
