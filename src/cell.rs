@@ -61,6 +61,20 @@ impl StateCell {
         }
     }
 
+    /// As [`update`](Self::update), for a step without output; returns beside the decision the word that it has left, or
+    /// that was refused.
+    #[inline]
+    pub(crate) fn decide<E>(&self, mut step: impl FnMut(u64) -> Result<u64, E>) -> (Result<(), E>, u64) {
+        let decided = self.update(|word| match step(word) {
+            Ok(next) => Ok((next, next)),
+            Err(refusal) => Err((refusal, word)),
+        });
+        match decided {
+            Ok(word) => (Ok(()), word),
+            Err((refusal, word)) => (Err(refusal), word),
+        }
+    }
+
     /// As [`update`](Self::update), for a step that refuses nothing.
     #[inline]
     pub(crate) fn apply<T>(&self, mut step: impl FnMut(u64) -> (u64, T)) -> T {
@@ -151,6 +165,18 @@ mod tests {
         assert_eq!(counting_writes(|| cell.update(below(5))), (Err("full"), 0));
         assert_eq!(counting_writes(|| cell.update(|word| Ok::<_, ()>((word, "same")))), (Ok("same"), 0));
         assert_eq!(counting_writes(|| cell.load()), (5, 0));
+    }
+
+    #[test]
+    fn a_decision_comes_with_the_word_that_it_was_made_on() {
+        let cell = StateCell::new(3);
+        assert_eq!(cell.decide(|word| below(5)(word).map(|(next, _)| next)), (Ok(()), 4));
+        // Another thread changes the word between the refusal and whatever comes after it.
+        let refused = cell.decide(|_| {
+            set(&cell, 1);
+            Err("full")
+        });
+        assert_eq!((refused, cell.load()), ((Err("full"), 4), 1));
     }
 
     #[test]

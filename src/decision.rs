@@ -87,7 +87,9 @@ impl fmt::Display for Again<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.retry_after_if_ever() {
             Some(wait) => write!(f, "try again after {wait:?}"),
-            None => f.write_str("never again, for the clock is near the last instant that can be told apart"),
+            None => {
+                f.write_str("never again: the limiter's clock has almost reached the last instant that it can count to")
+            }
         }
     }
 }

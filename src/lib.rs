@@ -103,7 +103,7 @@ pub use timeline::Hint;
 pub use wait::AsyncThrottled;
 #[cfg(feature = "async")]
 pub use wait::{Acquire, Turn};
-pub use wait::{KeyedLine, KeyedPlace, Line, Place, WaitingTokenBucket};
+pub use wait::{KeyedLine, KeyedPlace, Line, OwnedKeyedLine, Place, Turns, WaitingTokenBucket};
 #[cfg(feature = "std")]
 pub use wait::{Pacer, Retrying, Throttled, Tick};
 #[cfg(all(feature = "std", feature = "async"))]
@@ -122,7 +122,7 @@ pub mod loom_support {
 
     /// The words of sharded buckets.
     pub mod lease {
-        pub use crate::lease::Word;
+        pub use crate::lease::{Quiet, Word};
     }
 
     /// The words of keyed tables.

@@ -73,6 +73,21 @@ pub trait RateLimit {
         self.try_acquire_n(1)
     }
 
+    /// Takes `n` tokens, or none; returns the decision and the status that it has left, admitted or denied.
+    ///
+    /// The limiters of this crate compute it from the very state that was decided on, on one reading of the clock. The
+    /// default, for limiters of your own, decides and then asks for the [`status`](Self::status): another call may come in
+    /// between.
+    fn try_acquire_n_with_status(&self, n: u64) -> (Result<(), Denied>, Status) {
+        let decision = self.try_acquire_n(n);
+        (decision, self.status())
+    }
+
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), for one token.
+    fn try_acquire_with_status(&self) -> (Result<(), Denied>, Status) {
+        self.try_acquire_n_with_status(1)
+    }
+
     /// Takes as many tokens as there are, up to `n`; returns how many, which may be 0.
     ///
     /// By default that is what [`available`](Self::available) says, or nothing if another call comes in between.
@@ -132,6 +147,13 @@ pub trait RateLimitAt: RateLimit {
     /// As [`RateLimit::try_acquire_n`].
     fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied>;
 
+    /// Takes `n` tokens as of `now`, or none; returns the decision and the status that it has left. See
+    /// [`RateLimit::try_acquire_n_with_status`], also for the default.
+    fn try_acquire_n_with_status_at(&self, n: u64, now: Nanos) -> (Result<(), Denied>, Status) {
+        let decision = self.try_acquire_n_at(n, now);
+        (decision, self.status_at(now))
+    }
+
     /// Takes as many tokens as there are at `now`, up to `n`; returns how many, which may be 0.
     fn try_acquire_up_to_at(&self, n: u64, now: Nanos) -> u64;
 
@@ -168,6 +190,18 @@ pub trait KeyedRateLimit<K: ?Sized> {
     /// As [`try_acquire_n`](Self::try_acquire_n).
     fn try_acquire(&self, key: &K) -> Result<(), Denied> {
         self.try_acquire_n(key, 1)
+    }
+
+    /// Takes `n` tokens of `key`, or none; returns the decision and the status of the key that it has left. See
+    /// [`RateLimit::try_acquire_n_with_status`], also for the default.
+    fn try_acquire_n_with_status(&self, key: &K, n: u64) -> (Result<(), Denied>, Status) {
+        let decision = self.try_acquire_n(key, n);
+        (decision, self.status(key))
+    }
+
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), for one token.
+    fn try_acquire_with_status(&self, key: &K) -> (Result<(), Denied>, Status) {
+        self.try_acquire_n_with_status(key, 1)
     }
 
     /// Gives back `n` tokens of `key` that were taken and not used. The default does nothing; see [`RateLimit::refund`].
@@ -217,6 +251,13 @@ macro_rules! delegate {
                 <$to>::try_acquire(self)
             }
 
+            fn try_acquire_n_with_status(
+                &self,
+                n: u64,
+            ) -> (Result<(), $crate::decision::Denied>, $crate::decision::Status) {
+                <$to>::try_acquire_n_with_status(self, n)
+            }
+
             fn try_acquire_up_to(&self, n: u64) -> u64 {
                 <$to>::try_acquire_up_to(self, n)
             }
@@ -247,6 +288,14 @@ macro_rules! delegate {
             #[inline]
             fn try_acquire_n_at(&self, n: u64, now: $crate::nanos::Nanos) -> Result<(), $crate::decision::Denied> {
                 <$to>::try_acquire_n_at(self, n, now)
+            }
+
+            fn try_acquire_n_with_status_at(
+                &self,
+                n: u64,
+                now: $crate::nanos::Nanos,
+            ) -> (Result<(), $crate::decision::Denied>, $crate::decision::Status) {
+                <$to>::try_acquire_n_with_status_at(self, n, now)
             }
 
             fn try_acquire_up_to_at(&self, n: u64, now: $crate::nanos::Nanos) -> u64 {
@@ -288,6 +337,10 @@ macro_rules! delegate_keyed {
             #[inline]
             fn try_acquire(&self, key: &K) -> Result<(), Denied> {
                 L::try_acquire(self, key)
+            }
+
+            fn try_acquire_n_with_status(&self, key: &K, n: u64) -> (Result<(), Denied>, Status) {
+                L::try_acquire_n_with_status(self, key, n)
             }
 
             fn refund(&self, key: &K, n: u64) {

@@ -84,6 +84,36 @@ proptest! {
         prop_assert!(first_overfull_span(&run, PERIOD, limit).is_none());
     }
 
+    /// Whatever was forgiven is as if it had not been, where every call has a later reading; at any readings, what comes
+    /// between two calls of `forgive` keeps the bound.
+    #[test]
+    fn what_is_forgiven_is_forgotten(
+        limit in 1..9_u64,
+        calls in prop::collection::vec((0..6_u64, -9..9_i64, prop::bool::weighted(0.1)), 1..200),
+    ) {
+        const PERIOD: Duration = Duration::from_nanos(20);
+        let ([later, any], quota) = ([log(limit, PERIOD).0, log(limit, PERIOD).0], Quota::per(limit, PERIOD));
+        let (mut exact, mut now) = (Exact::new(quota), Nanos::ZERO);
+        let (mut run, mut reading) = (Vec::new(), 0_u64);
+        for (n, step, forgive) in calls {
+            if forgive {
+                later.forgive();
+                any.forgive();
+                exact = Exact::new(quota);
+                run.clear();
+            }
+            now = Nanos(now.0 + 1 + step.unsigned_abs());
+            prop_assert_eq!(later.available_at(now), exact.available(now));
+            prop_assert_eq!(later.try_acquire_n_at(n, now).is_ok(), exact.admit(n, now));
+            let (retry_after, reset_after) = (Some(wait(&exact, 1, now)), wait(&exact, limit, now));
+            prop_assert_eq!(later.status_at(now), Status::new(limit, exact.available(now), retry_after, reset_after));
+
+            reading = reading.saturating_add_signed(step);
+            run.push(Admission::new(any.try_acquire_up_to_at(n, Nanos(reading)), Nanos(reading)));
+            prop_assert!(first_overfull_span(&run, PERIOD, limit).is_none());
+        }
+    }
+
     /// A denied call is denied until a nanosecond before its hint, and admitted at it.
     #[test]
     fn hints_are_exact(limit in 1..200_u64, costs in prop::collection::vec((1..40_u64, 0..9_000_u64), 1..60)) {

@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 use tollgate_bench::engine::load::Load;
-use tollgate_bench::measure::{accuracy, clock, contention, instructions, keyed, latency, waiting, writes};
+use tollgate_bench::measure::{accuracy, clock, contention, instructions, keyed, latency, snapshot, waiting, writes};
 use tollgate_bench::record::{self, report};
 use tollgate_bench::run::options::Options;
 
@@ -44,6 +44,8 @@ enum Command {
     /// Machine instructions for each call, held against what is recorded; needs valgrind
     Instructions(instructions::Options),
     Accuracy(accuracy::Args),
+    /// Time to save a table of keys and to restore it
+    Snapshot(snapshot::Args),
     Waiting(waiting::Args),
     /// Writes to shared memory for each thousand calls; needs valgrind
     Writes(writes::Options),
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         Some(Command::Clock(options)) => clock::command(&options),
         Some(Command::Instructions(options)) => instructions::command(&options),
         Some(Command::Accuracy(args)) => accuracy::command(&args),
+        Some(Command::Snapshot(args)) => snapshot::command(&args),
         Some(Command::Waiting(args)) => waiting::command(&args),
         Some(Command::Writes(options)) => writes::command(&options),
         Some(Command::Record(options)) => record::command(&options),

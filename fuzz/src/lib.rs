@@ -12,17 +12,17 @@
 mod input;
 mod keyed;
 mod limiter;
-mod log;
 mod quota;
 mod replay_line;
 mod sharded;
+mod snapshot;
 mod waiting;
 
 pub use keyed::keyed_limiter;
-pub use log::sliding_window_log;
 pub use quota::quota;
 pub use replay_line::replay_line;
 pub use sharded::sharded_token_bucket;
+pub use snapshot::snapshot;
 pub use waiting::waiting_token_bucket;
 
 use tollgate_testing::subject::Kind;
@@ -42,6 +42,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("sharded_token_bucket", sharded_token_bucket),
     ("keyed_limiter", keyed_limiter),
     ("waiting_token_bucket", waiting_token_bucket),
+    ("snapshot", snapshot),
 ];
 
 /// Gives each file that is named on the command line to a target.
@@ -89,4 +90,13 @@ pub fn fixed_window(data: &[u8]) {
 /// If they differ.
 pub fn sliding_window_counter(data: &[u8]) {
     limiter::follow(Kind::SlidingWindowCounter, data);
+}
+
+/// The sliding window log against its model, step by step.
+///
+/// # Panics
+///
+/// If they differ.
+pub fn sliding_window_log(data: &[u8]) {
+    limiter::follow(Kind::SlidingWindowLog, data);
 }

@@ -100,6 +100,10 @@ fn fitted(kind: Kind, quota: Quota) -> Pair {
         Err(BuildError::LimitTooLarge { largest: 0 }) => {
             return fitted(kind, Quota::per(1, quota.period()).with_burst(quota.burst().min(1 << 60)));
         }
+        // A short log, which its model can follow quickly.
+        Err(BuildError::LogTooLong { .. }) => {
+            return fitted(kind, Quota::per(1 + quota.tokens() % 256, quota.period()));
+        }
         Err(BuildError::LimitTooLarge { largest }) => largest,
         Err(other) => panic!("a quota that is one, but: {other}"),
     };

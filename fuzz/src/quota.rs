@@ -123,7 +123,7 @@ fn tokens_fall_due_exactly(input: &Input, quota: Quota) {
         Ok(()) => assert!(cost <= available),
         Err(denied) => {
             assert!(cost > available);
-            // Units that are due after the last instant told apart never are.
+            // Units that are due after the last instant of the scale never are.
             let in_time = scale.due(start) + scale.cost(cost) <= scale.due((1 << 62) - 1);
             assert_eq!(denied.retry_after().is_some(), in_time, "{cost} of {quota:?}");
             if let Some(wait) = denied.retry_after() {

@@ -194,7 +194,7 @@ fn decided(
         !run.counts_tokens || left < n.saturating_add(out_of_reach),
         "{n} denied at {now} where the model has {left}, {out_of_reach} out of reach"
     );
-    // None where the last instant told apart comes first.
+    // None where the limiter's time ends first.
     let Some(wait) = denied.retry_after() else { return now };
     assert!(!wait.is_zero());
     let due = Nanos(now).saturating_add(wait).0;

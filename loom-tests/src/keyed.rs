@@ -43,6 +43,12 @@ pub struct Rules {
     pub leaving_advances: bool,
     /// 8: a slot that is left loses its tag before it is open again.
     pub leaving_untags: bool,
+    /// S4: the horizons are saved, too.
+    pub horizons_saved: bool,
+    /// S4: they are read after the slots, not before.
+    pub horizons_last: bool,
+    /// S5: a key that was seen twice is restored once, with the later instant.
+    pub moved_merged: bool,
 }
 
 impl Rules {
@@ -66,6 +72,9 @@ impl Rules {
         horizon_of_the_leaver: true,
         lowered_held: true,
         lowered_to_mark: true,
+        horizons_saved: true,
+        horizons_last: true,
+        moved_merged: true,
     };
 }
 
@@ -141,6 +150,42 @@ impl<const SLOTS: usize> Table<SLOTS> {
                 return;
             }
         }
+    }
+
+    /// The table as it may be restored: a scan by the rules S1 to S5 at the reading `now`, and what is made of it.
+    #[must_use]
+    pub fn saved(&self, now: u64) -> Self {
+        let horizons = || core::array::from_fn::<u64, 2, _>(|i| self.horizons[i].load(Ordering::Acquire));
+        let early = horizons();
+        let mut debts: Vec<(u32, u64)> = Vec::new();
+        for i in 0..SLOTS {
+            let (word, tag) = loop {
+                let seen = self.seen(i);
+                if self.is_still(i, seen.0) {
+                    break seen;
+                }
+            };
+            if tag == NOBODY || !word.is_bucket() || word.instant() <= now {
+                continue;
+            }
+            match debts.iter_mut().find(|(key, _)| *key == tag) {
+                Some((_, full_at)) if self.rules.moved_merged => *full_at = word.instant().max(*full_at),
+                _ => debts.push((tag, word.instant())),
+            }
+        }
+        let late = horizons();
+        let restored = Self::new(self.burst, self.rules, &debts);
+        if self.rules.horizons_saved {
+            for (horizon, saved) in restored.horizons.iter().zip(if self.rules.horizons_last { late } else { early }) {
+                horizon.store(saved, Ordering::Relaxed);
+            }
+        }
+        restored
+    }
+
+    /// How many slots a key has.
+    pub fn slots_of(&self, key: u32) -> usize {
+        (0..SLOTS).filter(|&i| self.seen(i).1 == key).count()
     }
 
     /// For how long a slot whose word was lowered is kept from others: as long as any debt.

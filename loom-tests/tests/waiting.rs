@@ -8,8 +8,9 @@
 use core::hash::BuildHasherDefault;
 use core::time::Duration;
 use std::hash::DefaultHasher;
+use std::io::Read as _;
 use std::sync::Arc;
-use tollgate::{Clock, KeyedLimiter, ManualClock, Nanos, Place, Quota, WaitingTokenBucket, loom_support};
+use tollgate::{Clock, KeyedLimiter, ManualClock, Nanos, Place, Quota, Throttled, WaitingTokenBucket, loom_support};
 use tollgate_loom::cell::OwnReading;
 use tollgate_loom::waiting::{Line, Rules, Span};
 use tollgate_loom::{assert_bounded, explore, must_fail, race};
@@ -398,6 +399,40 @@ mod real_type {
             });
             let left = limiter.status_at(&7, Nanos(0)).remaining;
             assert_eq!(1 + gone.iter().sum::<u64>() + left, BURST, "{gone:?} and {left} left");
+        });
+    }
+
+    /// One uses the first token of a place for two, and gives the other back, while another takes one. Every position but that
+    /// first one can be had, once.
+    #[test]
+    fn a_part_is_kept() {
+        explore("waiting, a part is kept", Some(4), || {
+            const BURST: u64 = 3;
+            OwnReading.tell(0);
+            let bucket = Arc::new(WaitingTokenBucket::with_clock(quota(BURST), Duration::MAX, OwnReading));
+            let take = |bucket: &WaitingTokenBucket<OwnReading>| {
+                let place = bucket.reserve_within(1, Duration::ZERO).ok()?;
+                let position = loom_support::end_of(&place) / 2 - 1;
+                place.spend().is_ok().then_some(position)
+            };
+            let had = race(&bucket, [true, false], move |bucket, reads| {
+                OwnReading.tell(0);
+                if !reads {
+                    return take(bucket);
+                }
+                // The reader has a byte for a buffer of two.
+                let read = Throttled::new(&[7][..], bucket).read(&mut [0; 2]);
+                assert!(matches!(read, Ok(1)), "{read:?}");
+                None
+            });
+            OwnReading.tell(0);
+            let first = had[1].expect("two are not three");
+            let kept = u64::from(first == 0); // the one who was first begins at 0
+            let mut all = vec![first];
+            all.extend(core::iter::from_fn(|| take(&bucket)));
+            all.sort_unstable();
+            let others: Vec<u64> = (0..BURST).filter(|&position| position != kept).collect();
+            assert_eq!(all, others);
         });
     }
 

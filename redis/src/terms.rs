@@ -84,15 +84,17 @@ impl Terms {
         }
         let lease = lease.as_micros();
         let reserve = lease.saturating_mul(tokens).div_ceil(micros);
-        if reserve > burst / 2 {
-            let longest = Duration::from_micros(u64::try_from(burst / 2 * micros / tokens).unwrap_or(u64::MAX));
+        if reserve > burst / 2 || lease >= EXACT {
+            let longest = (burst / 2 * micros / tokens).min(EXACT - 1);
+            let longest = Duration::from_micros(u64::try_from(longest).unwrap_or(u64::MAX));
             return Err(TermsError::LeaseTooLong { longest });
         }
         let kept_back = reserve + 1;
         if burst <= kept_back {
             return Err(TermsError::BurstTooSmall);
         }
-        let narrow = |n: u128| u64::try_from(n).expect("under 2^53");
+        #[allow(clippy::cast_possible_truncation)] // each is under 2^53
+        let narrow = |n: u128| n as u64;
         Ok(Self {
             tokens: narrow(tokens),
             micros: narrow(micros),

@@ -148,7 +148,7 @@ impl<const COUNTS: u32> Fields<COUNTS> {
     /// The position at `now`.
     #[inline]
     pub(super) const fn position(&self, now: Nanos) -> u64 {
-        self.timeline.position(told_apart(now))
+        self.timeline.position(within_time(now))
     }
 
     /// The last position there is.
@@ -163,7 +163,7 @@ impl<const COUNTS: u32> Fields<COUNTS> {
             return None;
         }
         let period = self.timeline.period() as i128;
-        let start = index as i128 * period + (told_apart(to).0 as i128 - told_apart(from).0 as i128);
+        let start = index as i128 * period + (within_time(to).0 as i128 - within_time(from).0 as i128);
         if start <= 0 {
             return Some(0);
         }
@@ -189,9 +189,9 @@ impl<const COUNTS: u32> Fields<COUNTS> {
     }
 }
 
-/// `now`, or the last instant told apart.
+/// `now`, or the last instant that windows are counted for.
 #[inline]
-pub(super) const fn told_apart(now: Nanos) -> Nanos {
+pub(super) const fn within_time(now: Nanos) -> Nanos {
     if now.0 < LASTING.0 { now } else { LASTING }
 }
 

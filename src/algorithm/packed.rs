@@ -1,6 +1,6 @@
 //! [`Packed`]: a token bucket with tokens and time in separate fields of the word.
 
-use super::fields::{Fields, told_apart};
+use super::fields::{Fields, within_time};
 use super::{Algorithm, sealed};
 use crate::build_error::BuildError;
 use crate::decision::Denied;
@@ -137,7 +137,7 @@ impl Algorithm for Packed {
         }
         let (stamp, tokens) = self.0.split(word);
         let consumed = stamp.checked_add(limit.checked_sub(tokens)?)?;
-        let (from, to) = (told_apart(from), told_apart(to));
+        let (from, to) = (within_time(from), within_time(to));
         let consumed = self.0.timeline.carried(consumed, from, to)?;
         let refills = self.0.position(to);
         let stamp = refills.max(consumed.saturating_sub(limit));

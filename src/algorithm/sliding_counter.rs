@@ -1,6 +1,6 @@
 //! [`SlidingCounter`]: two fixed windows, the earlier one weighted by how much of it still counts.
 
-use super::fields::{Fields, told_apart};
+use super::fields::{Fields, within_time};
 use super::{Algorithm, sealed};
 use crate::build_error::BuildError;
 use crate::decision::Denied;
@@ -65,7 +65,7 @@ impl SlidingCounter {
         let period = self.0.timeline.period();
         let (above, current) = self.0.split(word);
         let (index, previous) = self.0.split(above);
-        let now = told_apart(now);
+        let now = within_time(now);
         let present = self.0.position(now);
         let (index, previous, current) = match present.saturating_sub(index) {
             0 => (index, previous, current),

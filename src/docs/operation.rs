@@ -96,6 +96,50 @@
 //! The checksum finds damage, not forgery: whoever can write the file can write any state. What such a state cannot do is to
 //! make a limiter panic or overflow.
 //!
+//! # A decision and what it has left
+//!
+//! A response wants both: the answer, and headers that say what is left. To decide and then to ask is to look twice, and another
+//! caller may come in between: a response that says "refused" and "3 left" at once. `try_acquire_with_status` and its forms return
+//! the decision and a [`Status`] of the very state that was decided on, admitted or denied, on one reading of the clock. Every
+//! limiter has them, and so have the traits, where the default decides and then asks.
+//!
+//! | limiter | the state that the status is of |
+//! |---|---|
+//! | one word, [`AdjustableTokenBucket`] | the word that was written, or refused |
+//! | [`SlidingWindowLog`] | the log as it was when the call took its place in it, or was refused |
+//! | [`KeyedLimiter`] | the key's word; where there is no slot for the key, that of the bucket which newcomers share, or nothing |
+//! | [`WaitingTokenBucket`] | the word, and what had been given back of places just then |
+//! | [`ShardedTokenBucket`] | the central word, and each shard when the call looked at it |
+//!
+//! `remaining` of a sharded bucket is what can be spent next in calls of one token; a larger cost may find it in pieces. Its
+//! status has to look at every shard, so ask for it only where it is told to somebody.
+//!
+//! A status divides, twice or three times; a plain decision never does. Where only the answer matters, take `try_acquire`.
+//!
+//! # Changing a quota
+//!
+//! [`AdjustableTokenBucket::set_quota`](crate::AdjustableTokenBucket::set_quota) changes rate and burst while any number of threads call. It
+//! is strict through the change: what is admitted in a stretch of time that spans it is at most the larger burst, and what each rate brings
+//! in its own part.
+//!
+//! What was spent stays spent, counted in tokens, to the fraction. So ten reloads of a file in one instant admit nothing extra, where a
+//! limiter that is replaced by a new one admits a burst each time; and a reload each 900 ms takes nothing from a limit of one per second,
+//! where a new limiter that starts empty would never admit. [`CarryOver`](crate::CarryOver) has the alternatives, each with what it
+//! admits.
+//!
+//! Quotas are read from text, such as `600/min burst 20`, and an error points at the place: see [`Quota`](crate::Quota). With the
+//! feature `serde` they stand in any file of settings. In TOML, with a name for each:
+//!
+//! ```toml
+//! [limits]
+//! login = "10/min burst 3"
+//! api = "100/s"
+//! upload = "10MiB/s"
+//! report = "1 per 30d"
+//! ```
+//!
+//! All other limiters keep the quota that they were built with, the classes of a table and windows among them.
+//!
 //! # Looking inside
 //!
 //! A limiter counts nothing by itself, for a count is a write, and a refusal is to be none.
@@ -123,6 +167,7 @@
 //! [`SlidingWindowLog`]: crate::SlidingWindowLog
 //! [`Snapshot`]: crate::Snapshot
 //! [`SnapshotError`]: crate::SnapshotError
+//! [`Status`]: crate::Status
 //! [`TokenBucket`]: crate::TokenBucket
 //! [`WaitingTokenBucket`]: crate::WaitingTokenBucket
 //! [`WallClock`]: crate::WallClock

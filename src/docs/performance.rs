@@ -22,8 +22,9 @@
 //!
 //! `q` is the batch: how many tokens are fetched from the central word at a time, up to 4096. Beside what the table
 //! counts, a sharded admission writes its own shard's line, which stays in its core's cache; a handle writes plain
-//! memory. A denial by a sharded bucket looks through all shards the first time, and after that only when something
-//! has been put into one.
+//! memory. A denial by a sharded bucket or a handle costs a reading of the clock and an instant to compare it with, in the
+//! thread's own line; once in 10 us, or when a token falls due, it looks at the central word too, and through all shards
+//! if something has been put into one.
 //!
 //! So the single word's throughput *falls* from one thread to several, as everything does that writes one line from
 //! several cores; denials, being reads, scale. The sharded bucket's admissions scale too, because its writes stay at
@@ -37,8 +38,10 @@
 //! *Not when most calls are denied.* A denial by the single word writes nothing. If the limit is a thousand per
 //! second, a thousand writes per second go to the line, however many calls there are.
 //!
-//! *Not close to the limit.* While the central word has few tokens to spare (less than half a batch, and less than
-//! 512), each admission takes its own from there, at the price of the single word.
+//! *At the limit* when it is high: where two million tokens or more fall due in a second, a thread that was denied lets them
+//! fall due for 2 us, or for half a batch, and draws them together. At lower rates, while the central word has few
+//! tokens to spare (less than half a batch, and less than 512), each admission takes its own from there, at the price of the
+//! single word.
 //!
 //! *Not when bursts are small.* Credits in shards are tokens that other threads do not get at: up to an eighth of the
 //! burst, or twice that for costs above 1 and while there are handles. A burst below 136 is not divided at all, and the

@@ -65,6 +65,15 @@
 //! # Ok::<_, tollgate::Denied>(())
 //! ```
 //!
+//! One thing is left that a late wake-up costs. A caller alone who takes one place after the other asks for the next only
+//! when it is awake, and if that is later than the bucket takes to fill, what fell due meanwhile is gone; as it must be, by the bound. With
+//! a burst of 1 at 1000 per second a task alone on tokio so gets fewer than 950. Three ways to the full rate:
+//!
+//! * [`Turns`](crate::Turns): the next place counts from the instant of the last, so many milliseconds ago at most.
+//!   `let mut turns = bucket.turns(slack)`, and then `turns.acquire(1).await`.
+//! * a burst that covers how late the timer is: 3 or more at this rate;
+//! * [`Pacer`](crate::Pacer) with some slack, where nobody shares the limit.
+//!
 //! So spend a place soon after it is due. One that is kept for a minute and spent then has the work done a minute late,
 //! beside that of others; give it back instead, and reserve again.
 //!
@@ -114,6 +123,7 @@
 //! * `acquire(n).await` and its forms, with the feature `async`, for a limiter on a clock that is also a `Timer`: `TokioClock`,
 //!   `AsyncIoClock`, `ManualClock`, or one of your own. `place.await` waits for a place that is reserved already.
 //!   By key, [`KeyedLimiter`](crate::KeyedLimiter) has the same forms, with the key in front: `acquire(&key, n).await`.
+//! * [`Turns`](crate::Turns) for one who waits, works, and waits again.
 //! * [`Pacer`](crate::Pacer) for one who works through a list at an even pace, and [`Throttled`](crate::Throttled) for bytes.
 //! * [`Retrying`](crate::Retrying) for limiters in which there are no places. It tries again, and keeps no order.
 //!

@@ -8,7 +8,7 @@
 use super::identity::{CANDIDATES, Identity};
 use super::line::Line;
 use super::pace::Pace;
-use super::table::{Call, Table};
+use super::table::{Call, Decided, Table};
 use crate::decision::Denied;
 use crate::nanos::Nanos;
 
@@ -19,15 +19,15 @@ impl Table {
     pub(super) fn acquire(&self, line: &Line, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
         let tag = key.tag(0);
         if !pace.is_whole() {
-            return self.acquire_again(pace, key, cost, now).map(|_| ());
+            return self.acquire_again(pace, key, cost, now).decision;
         }
         let Some((slot, word)) = line.bucket(line.glance(tag), tag) else {
-            return self.acquire_again(pace, key, cost, now).map(|_| ());
+            return self.acquire_again(pace, key, cost, now).decision;
         };
         match pace.charge_whole(word.instant(), cost, now) {
             Some(full_at) if slot.step(word, word.charged(full_at)) => Ok(()),
             None if slot.word() == word => Err(pace.refusal(word.instant(), cost, now)),
-            _ => self.acquire_again(pace, key, cost, now).map(|_| ()),
+            _ => self.acquire_again(pace, key, cost, now).decision,
         }
     }
 
@@ -36,19 +36,18 @@ impl Table {
     pub(super) fn acquire_at(&self, glance: usize, call: &Call<'_>) -> Result<(), Denied> {
         let Call { key, pace, cost, now } = *call;
         let Some((slot, word)) = self.line(key, 0).bucket(glance, key.tag(0)) else {
-            return self.acquire_again(pace, key, cost, now).map(|_| ());
+            return self.acquire_again(pace, key, cost, now).decision;
         };
         match pace.charge(word.instant(), cost, now) {
             Some(full_at) if slot.step(word, word.charged(full_at)) => Ok(()),
             None if slot.word() == word => Err(pace.refusal(word.instant(), cost, now)),
-            _ => self.acquire_again(pace, key, cost, now).map(|_| ()),
+            _ => self.acquire_again(pace, key, cost, now).decision,
         }
     }
 
-    /// Decides a call wherever the key lives, and for as many attempts as it takes. Returns when the key's bucket will be full
-    /// again; 0 if the call was admitted without one.
+    /// Decides a call wherever the key lives, and for as many attempts as it takes.
     #[inline(never)]
-    pub(super) fn acquire_again(&self, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<u64, Denied> {
+    pub(super) fn acquire_again(&self, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Decided {
         let call = Call { key, pace, cost, now };
         for candidate in 0..CANDIDATES {
             let (line, tag) = (self.line(key, candidate), key.tag(candidate));

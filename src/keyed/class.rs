@@ -3,6 +3,7 @@
 use super::identity::Identity;
 use super::pace::Pace;
 use super::store::Store;
+use super::table::{Decided, Left};
 use crate::clock::Clock;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
@@ -11,6 +12,7 @@ use core::borrow::Borrow;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::marker::PhantomData;
+use core::time::Duration;
 
 /// A keyed limiter under one of its quotas: what [`KeyedLimiter::class`] returns.
 ///
@@ -41,8 +43,8 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
     }
 }
 
-impl<K: ?Sized, S, C> Class<'_, K, S, C> {
-    pub(crate) const fn clock(&self) -> &C {
+impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
+    pub(crate) const fn clock(&self) -> &'a C {
         &self.store.clock
     }
 
@@ -57,10 +59,12 @@ impl<K: ?Sized, S, C> Class<'_, K, S, C> {
             return Ok((0, now));
         }
         let patient = self.pace.patient(now, last);
-        let full_at = self.store.table.acquire_again(&patient, key, cost, now).map_err(|denied| match denied {
+        let decided = self.store.table.acquire_again(&patient, key, cost, now);
+        decided.decision.map_err(|denied| match denied {
             Denied::TryAfter(hint) => Denied::TryAfter(self.pace.hint_from(hint, now, last)),
             denied => denied,
         })?;
+        let full_at = if let Left::Bucket(full_at) = decided.left { full_at } else { 0 };
         Ok((full_at, self.pace.due_at(full_at, now)))
     }
 
@@ -121,6 +125,45 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         self.store.table.acquire(line, self.pace, key, cost, now)
     }
 
+    /// As [`KeyedLimiter::try_acquire_n_with_status_at`](crate::KeyedLimiter::try_acquire_n_with_status_at), under this class's
+    /// quota.
+    pub fn try_acquire_n_with_status_at<Q>(&self, key: &Q, n: u64, now: Nanos) -> (Result<(), Denied>, Status)
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        let (key, now) = (self.store.identity(key), self.store.within(now));
+        let Decided { decision, left } = match self.pace.cost(n) {
+            Ok(cost @ 1..) => self.store.table.acquire_again(self.pace, key, cost, now),
+            // Decided whatever there is: the look that follows is the first.
+            decided => Decided {
+                decision: decided.map(|_| ()),
+                left: Left::Bucket(self.store.table.full_at(key, self.pace, now)),
+            },
+        };
+        let without_slot = |shared: Option<Status>| {
+            let limit = self.max_cost();
+            let room = decision.err().and_then(|denied| denied.retry_after());
+            let remaining = shared.map_or(0, |shared| shared.remaining).min(limit);
+            let retry_after = if remaining > 0 {
+                Some(Duration::ZERO)
+            } else {
+                room.or(shared.and_then(|shared| shared.retry_after))
+            };
+            let reset_after =
+                shared.map_or(Duration::MAX, |shared| shared.reset_after).min(room.unwrap_or(Duration::MAX));
+            Status::new(limit, remaining, retry_after, reset_after)
+        };
+        let status = match left {
+            Left::Bucket(full_at) => self.pace.status(full_at, now),
+            Left::Shared(word) => {
+                without_slot(self.store.table.newcomers.as_ref().map(|shared| shared.status(word, now)))
+            }
+            Left::Nothing => without_slot(None),
+        };
+        (decision, status)
+    }
+
     /// A key as the table knows it.
     pub(crate) fn identity<Q: Hash + ?Sized>(&self, key: &Q) -> Identity {
         self.store.identity(key)
@@ -173,6 +216,24 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> Class<'_, K, S, C> {
         Q: Hash + ?Sized,
     {
         self.decide(key, n, || self.store.clock.now())
+    }
+
+    /// As [`KeyedLimiter::try_acquire_n_with_status`](crate::KeyedLimiter::try_acquire_n_with_status), under this class's quota.
+    pub fn try_acquire_n_with_status<Q>(&self, key: &Q, n: u64) -> (Result<(), Denied>, Status)
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.try_acquire_n_with_status_at(key, n, self.store.clock.now())
+    }
+
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), for one token.
+    pub fn try_acquire_with_status<Q>(&self, key: &Q) -> (Result<(), Denied>, Status)
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.try_acquire_n_with_status(key, 1)
     }
 
     /// As [`KeyedLimiter::status`](crate::KeyedLimiter::status), under this class's quota.

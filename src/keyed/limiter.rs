@@ -135,26 +135,6 @@ impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
         self.first.quota().burst()
     }
 
-    /// The number of live keys that the table was sized for: half its slots.
-    pub fn capacity(&self) -> usize {
-        self.capacity
-    }
-
-    /// The table's size in memory: all that the limiter ever allocates, but for a few bytes per class.
-    pub fn bytes(&self) -> usize {
-        self.store.table.bytes()
-    }
-
-    /// As [`live`](Self::live), as of `now`. No clock is read.
-    pub fn live_at(&self, now: Nanos) -> usize {
-        self.store.live_in(self.store.table.lines(), now)
-    }
-
-    /// As [`fill`](Self::fill), as of `now`. No clock is read.
-    pub fn fill_at(&self, now: Nanos) -> f64 {
-        self.store.fill(now)
-    }
-
     #[inline]
     const fn first_class(&self) -> Class<'_, K, S, C> {
         Class::new(&self.store, &self.first)
@@ -191,6 +171,15 @@ impl<K: ?Sized, S: BuildHasher, C> KeyedLimiter<K, S, C> {
         Q: Hash + ?Sized,
     {
         self.first_class().try_acquire_n_at(key, n, now)
+    }
+
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), as of `now`. No clock is read.
+    pub fn try_acquire_n_with_status_at<Q>(&self, key: &Q, n: u64, now: Nanos) -> (Result<(), Denied>, Status)
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.first_class().try_acquire_n_with_status_at(key, n, now)
     }
 
     /// Takes tokens of many keys as of `now`; see [`Class::try_acquire_many`]. No clock is read.
@@ -294,6 +283,37 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
         self.first_class().try_acquire_n(key, n)
     }
 
+    /// Takes `n` tokens of `key`, or none; returns the decision and the status of the key that it has left, admitted or denied.
+    ///
+    /// The status is that of the very word which was decided on, on the same reading of the clock. A key for which there is
+    /// no slot has what is left in the bucket that [newcomers share](Self::sharing_when_full), or nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{KeyedLimiter, Quota};
+    ///
+    /// let limiter = KeyedLimiter::<str>::new(Quota::per_hour(10), 1_000);
+    /// let (decision, status) = limiter.try_acquire_n_with_status("alice", 4);
+    /// assert_eq!((decision, status.remaining), (Ok(()), 6));
+    /// ```
+    pub fn try_acquire_n_with_status<Q>(&self, key: &Q, n: u64) -> (Result<(), Denied>, Status)
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.first_class().try_acquire_n_with_status(key, n)
+    }
+
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), for one token.
+    pub fn try_acquire_with_status<Q>(&self, key: &Q) -> (Result<(), Denied>, Status)
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.try_acquire_n_with_status(key, 1)
+    }
+
     /// Takes tokens of many keys, each as far as it has them: pairs of a key and a cost; see [`Class::try_acquire_many`].
     pub fn try_acquire_many<'q, Q>(
         &self,
@@ -382,30 +402,6 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
         Q: Hash + ?Sized,
     {
         self.forgive_at(key, self.store.clock.now())
-    }
-
-    /// How many keys are in debt now. Looks at every slot: an answer for tests and diagnostics, about 1 ns per key of the
-    /// capacity; see [`fill`](Self::fill) for an estimate. Exact if nobody else calls meanwhile.
-    pub fn live(&self) -> usize {
-        self.live_at(self.store.clock.now())
-    }
-
-    /// An estimate of how full the table is, from a sample of at most 64 lines: the part of its slots that hold a key in
-    /// debt, of 0 to 1.
-    ///
-    /// The table is meant to run at up to one half. The standard deviation of the estimate is about 0.03.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tollgate::{KeyedLimiter, Quota};
-    ///
-    /// let limiter = KeyedLimiter::<u64>::new(Quota::per_hour(1), 10_000);
-    /// assert!((0..5_000).all(|client| limiter.try_acquire(&client).is_ok()));
-    /// assert!((0.1..0.4).contains(&limiter.fill())); // half the capacity, which is half the slots
-    /// ```
-    pub fn fill(&self) -> f64 {
-        self.fill_at(self.store.clock.now())
     }
 }
 

@@ -93,6 +93,7 @@ mod inspect;
 mod limiter;
 mod line;
 mod newcomers;
+mod occupancy;
 mod pace;
 mod rate_limit;
 mod saved;

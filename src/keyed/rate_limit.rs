@@ -23,6 +23,10 @@ macro_rules! delegate {
                 Self::try_acquire_n(self, key, n)
             }
 
+            fn try_acquire_n_with_status(&self, key: &Q, n: u64) -> (Result<(), Denied>, Status) {
+                Self::try_acquire_n_with_status(self, key, n)
+            }
+
             fn refund(&self, key: &Q, n: u64) {
                 Self::refund(self, key, n);
             }

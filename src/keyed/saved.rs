@@ -158,11 +158,14 @@ impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
         if debt.full_at <= from.0 {
             return Ok(());
         }
+        if debt.full_at > Word::LAST {
+            return Err(NoRoom::Unknown);
+        }
         let even = from == to || self.first.is_whole() && self.others.iter().all(Pace::is_whole);
         // Above 0, since the debt is later than `from`.
         let full_at = debt.full_at - from.0 + to.0 + if even { 0 } else { 2 };
         let last = self.store.end.0 + if debt.tag == Debt::HORIZON { 0 } else { self.store.table.hold };
-        if debt.full_at > Word::LAST || full_at > last {
+        if full_at > last {
             return Err(NoRoom::TooLate);
         }
         self.store.table.place(Debt { full_at, ..debt })

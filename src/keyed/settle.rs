@@ -2,7 +2,7 @@
 
 use super::identity::{CANDIDATES, NOBODY};
 use super::line::{SLOTS, Slot};
-use super::table::{Call, Table};
+use super::table::{Call, Decided, Left, Table};
 use super::word::{State, Word};
 use crate::decision::Denied;
 use crate::nanos::Nanos;
@@ -42,7 +42,7 @@ impl<'a> Rest<'a> {
 /// What a look at all of a key's slots has shown.
 enum Survey<'a> {
     /// The call was decided on the key's open slot.
-    Decided(Result<u64, Denied>),
+    Decided(Decided),
     /// A slot is tentative for the key.
     Tentative(Place<'a>),
     /// The key has no slot; this one is the best for it.
@@ -52,10 +52,10 @@ enum Survey<'a> {
 }
 
 impl Table {
-    /// Decides a call of a key that seems to have no bucket; returns when that will be full again.
+    /// Decides a call of a key that seems to have no bucket.
     #[cold]
     #[inline(never)]
-    pub(super) fn insert(&self, call: &Call<'_>) -> Result<u64, Denied> {
+    pub(super) fn insert(&self, call: &Call<'_>) -> Decided {
         // PROGRESS: lock-free. Whenever a turn ends without a decision, another thread made a step on one of the key's
         // candidates; and a slot that is tentative for the key is settled here, not waited for.
         loop {
@@ -65,7 +65,7 @@ impl Table {
                 Survey::Decided(decision) => Some(decision),
                 Survey::Tentative(place) => self.settle(place, call, false),
                 Survey::Free(place) => match call.pace.charge(start, call.cost, call.now) {
-                    None if !call.pace.starts_short() => Some(Err(call.pace.refusal(start, call.cost, call.now))),
+                    None if !call.pace.starts_short() => Some(Decided::refused(start, call)),
                     _ => self.claim(place, call),
                 },
                 Survey::Full(until) => Some(self.without_slot(call, until)),
@@ -82,20 +82,20 @@ impl Table {
     }
 
     /// Decides a call of a newcomer for which there is no slot until an instant.
-    fn without_slot(&self, call: &Call<'_>, until: u64) -> Result<u64, Denied> {
+    fn without_slot(&self, call: &Call<'_>, until: u64) -> Decided {
         let start = call.pace.opening(self.horizons.get(call.key.tag(0)).max(until));
         let room = match call.pace.charge(start, call.cost, Nanos(until)) {
             None if !call.pace.starts_short() => call.pace.hint(start, call.cost, Nanos(until)).due(),
             _ => Nanos(until),
         };
-        let due = match &self.newcomers {
-            None => room,
+        let (due, left) = match &self.newcomers {
+            None => (room, Left::Nothing),
             Some(newcomers) => match newcomers.acquire(call.pace.tokens_in(call.cost), call.now) {
-                Ok(()) => return Ok(0), // there is no bucket of its own
-                Err(due) => due.map_or(room, |due| due.min(room)),
+                (Ok(()), word) => return Decided { decision: Ok(()), left: Left::Shared(word) },
+                (Err(due), word) => (due.map_or(room, |due| due.min(room)), Left::Shared(word)),
             },
         };
-        Err(Denied::TableFull(Hint::at(due, call.now)))
+        Decided { decision: Err(Denied::TableFull(Hint::at(due, call.now))), left }
     }
 
     /// The slots of the key's line `candidate`, with their numbers and tags.
@@ -143,7 +143,7 @@ impl Table {
     }
 
     /// Rules 4 and 5, then settles.
-    fn claim(&self, place: Place<'_>, call: &Call<'_>) -> Option<Result<u64, Denied>> {
+    fn claim(&self, place: Place<'_>, call: &Call<'_>) -> Option<Decided> {
         if place.seen != NOBODY {
             self.horizons.raise(place.seen, place.word.instant());
         }
@@ -156,7 +156,7 @@ impl Table {
     }
 
     /// Rules 6 and 7: opens a tentative slot, unless its key has another; `None` if the call is to start over.
-    fn settle(&self, mine: Place<'_>, call: &Call<'_>, owner: bool) -> Option<Result<u64, Denied>> {
+    fn settle(&self, mine: Place<'_>, call: &Call<'_>, owner: bool) -> Option<Decided> {
         // ORDERING: sequentially consistent; pairs with itself in the threads that settle other slots of this key. Both
         // have seen their slots tentative before the fence; the later of the two sees the other's after it.
         fence(Ordering::SeqCst);
@@ -183,7 +183,7 @@ impl Table {
         }
         let start = self.start(call);
         if let Some(full_at) = call.pace.charge(start, call.cost, call.now) {
-            return mine.slot.step(mine.word, mine.word.committed(full_at)).then_some(Ok(full_at));
+            return mine.slot.step(mine.word, mine.word.committed(full_at)).then_some(Decided::admitted(full_at));
         }
         let settled = if call.pace.starts_short() {
             // The key is known from now on, and its bucket fills: what the refusal says comes true.
@@ -193,6 +193,6 @@ impl Table {
         } else {
             mine.slot.word() == mine.word
         };
-        settled.then(|| Err(call.pace.refusal(start, call.cost, call.now)))
+        settled.then(|| Decided::refused(start, call))
     }
 }

@@ -23,6 +23,37 @@ pub(super) struct Call<'a> {
     pub(super) now: Nanos,
 }
 
+/// A decision, and the very state that it was made on or has made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Decided {
+    pub(super) decision: Result<(), Denied>,
+    pub(super) left: Left,
+}
+
+/// What a decision leaves.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Left {
+    /// The key is full again at this instant.
+    Bucket(u64),
+    /// There is no slot for the key; newcomers share a bucket, which has this word.
+    Shared(u64),
+    /// There is no slot for the key.
+    Nothing,
+}
+
+impl Decided {
+    /// Admitted on the key's own bucket, which is full again at `full_at`.
+    pub(super) const fn admitted(full_at: u64) -> Self {
+        Self { decision: Ok(()), left: Left::Bucket(full_at) }
+    }
+
+    /// Refused on the key's own bucket, which is full again at `full_at`.
+    pub(super) const fn refused(full_at: u64, call: &Call<'_>) -> Self {
+        let denied = call.pace.refusal(full_at, call.cost, call.now);
+        Self { decision: Err(denied), left: Left::Bucket(full_at) }
+    }
+}
+
 /// Slots for many keys, in fixed memory.
 #[derive(Debug)]
 pub(super) struct Table {
@@ -81,17 +112,16 @@ impl Table {
         if tag == NOBODY { word.vacant_from() } else { word.free_from(self.hold) }
     }
 
-    /// Decides a call on a slot that may be the key's; `None` if it is not, or has no bucket (rules 2 and 3). Returns when the
-    /// bucket will be full again.
-    pub(super) fn charge(slot: Slot<'_>, tag: u32, call: &Call<'_>) -> Option<Result<u64, Denied>> {
+    /// Decides a call on a slot that may be the key's; `None` if it is not, or has no bucket (rules 2 and 3).
+    pub(super) fn charge(slot: Slot<'_>, tag: u32, call: &Call<'_>) -> Option<Decided> {
         let mut backoff = Backoff::new();
         // PROGRESS: lock-free. The CAS fails, or the word of a refusal changes, only if another call made a step.
         loop {
             let word = slot.find(tag).filter(|word| word.is_bucket())?;
             let decision = if let Some(full_at) = call.pace.charge(word.instant(), call.cost, call.now) {
-                slot.step(word, word.charged(full_at)).then_some(Ok(full_at))
+                slot.step(word, word.charged(full_at)).then_some(Decided::admitted(full_at))
             } else {
-                (slot.word() == word).then(|| Err(call.pace.refusal(word.instant(), call.cost, call.now)))
+                (slot.word() == word).then(|| Decided::refused(word.instant(), call))
             };
             if decision.is_some() {
                 return decision;

@@ -135,6 +135,12 @@ impl<A: Algorithm, C> RateLimiter<A, C> {
         self.cell.apply(|word| (self.algorithm.refund(word, n, taken), ()));
     }
 
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), as of `now`. No clock is read.
+    pub fn try_acquire_n_with_status_at(&self, n: u64, now: Nanos) -> (Result<(), Denied>, Status) {
+        let (decision, word) = self.cell.decide(|word| self.algorithm.acquire(word, n, now));
+        (decision, self.algorithm.status(word, now))
+    }
+
     /// As [`available`](Self::available), as of `now`. No clock is read.
     #[inline]
     pub fn available_at(&self, now: Nanos) -> u64 {
@@ -199,6 +205,31 @@ impl<A: Algorithm, C: Clock> RateLimiter<A, C> {
     #[inline]
     pub fn try_acquire_n(&self, n: u64) -> Result<(), Denied> {
         self.try_acquire_n_at(n, self.clock.now())
+    }
+
+    /// Takes `n` tokens, or none; returns the decision and the status that it has left, admitted or denied.
+    ///
+    /// The status is that of the very word which was decided on, on the same reading of the clock: no other call comes in
+    /// between. A decision whose status nobody asks for is cheaper, since a status divides.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{Quota, TokenBucket};
+    ///
+    /// let bucket = TokenBucket::new(Quota::per_hour(10));
+    /// let (decision, status) = bucket.try_acquire_n_with_status(4);
+    /// assert_eq!((decision, status.remaining), (Ok(()), 6));
+    /// let (decision, status) = bucket.try_acquire_n_with_status(7);
+    /// assert_eq!((decision.is_err(), status.remaining), (true, 6));
+    /// ```
+    pub fn try_acquire_n_with_status(&self, n: u64) -> (Result<(), Denied>, Status) {
+        self.try_acquire_n_with_status_at(n, self.clock.now())
+    }
+
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), for one token.
+    pub fn try_acquire_with_status(&self) -> (Result<(), Denied>, Status) {
+        self.try_acquire_n_with_status(1)
     }
 
     /// Takes as many tokens as there are, up to `n`; returns how many, which may be 0.

@@ -18,8 +18,8 @@ use core::time::Duration;
 /// 64-bit word. That admits rates of up to 2.6e14 tokens per second (2^18 each nanosecond), and bursts of up to 2^64 less
 /// what the rate brings in 146 years; any burst from 2e9 tokens per second up.
 ///
-/// Single tokens are told apart at up to 4e9 per second (2e9 where the burst is large). Above, a limiter counts units of
-/// `2^k` tokens, with costs rounded up, so that byte rates need no arithmetic of your own; see
+/// Up to 4e9 tokens per second (2e9 where the burst is large) a limiter counts single tokens, or parts of them. Above, it
+/// counts units of `2^k` tokens, with costs rounded up, so that byte rates need no arithmetic of your own; see
 /// [`Gcra`](crate::algorithm::Gcra) for what that means.
 ///
 /// # Examples

@@ -3,9 +3,11 @@
 use crate::algorithm::{Algorithm, Gcra};
 use crate::cell::StateCell;
 use crate::decision::{Denied, Status};
+use crate::lease::Pause;
 use crate::nanos::Nanos;
 use crate::quota::Quota;
 use crate::sync::{AtomicU64, Ordering};
+use crate::timeline::Hint;
 use crossbeam_utils::CachePadded;
 
 /// The central word `V` with its [`Gcra`], and beside it `deposits` and `dry` (rule 5 of the module).
@@ -16,6 +18,8 @@ use crossbeam_utils::CachePadded;
 pub(super) struct Central {
     gcra: Gcra,
     written: CachePadded<Written>,
+    /// How often something came that a quiet slot must not miss (rule 8).
+    news: CachePadded<AtomicU64>,
 }
 
 /// What refills and scans write.
@@ -35,7 +39,8 @@ impl Central {
 
     fn with_word(gcra: Gcra, word: u64) -> Self {
         let (consumed, deposits, dry) = (StateCell::new(word), AtomicU64::new(0), AtomicU64::new(u64::MAX));
-        Self { gcra, written: CachePadded::new(Written { consumed, deposits, dry }) }
+        let written = CachePadded::new(Written { consumed, deposits, dry });
+        Self { gcra, written, news: CachePadded::new(AtomicU64::new(0)) }
     }
 
     /// A bucket for the same quota that holds `tokens` at `now`. No scan has been made.
@@ -61,6 +66,12 @@ impl Central {
         })
     }
 
+    /// Draws `n` tokens at `now`, or none; returns beside the decision the status of the very word that it has left.
+    pub(super) fn draw_with_status(&self, n: u64, now: Nanos) -> (Result<(), Denied>, Status) {
+        let (decision, word) = self.written.consumed.decide(|word| self.gcra.acquire(word, n, now));
+        (decision, self.gcra.status(word, now))
+    }
+
     /// Draws as many tokens as there are at `now`, up to `n`; returns how many. Lock-free.
     pub(super) fn draw_up_to(&self, n: u64, now: Nanos) -> u64 {
         self.draw(0, n, now).unwrap_or(0)
@@ -71,11 +82,13 @@ impl Central {
     /// `dry` stays as it is: it speaks of slots, and a denial looks at `V` itself.
     pub(super) fn refund(&self, n: u64, now: Nanos) {
         self.written.consumed.apply(|word| (self.gcra.refund(word, n, now), ()));
+        self.tell();
     }
 
     /// Full again. Lock-free. `dry` stays as it is, as for a refund.
     pub(super) fn forgive(&self) {
         self.written.consumed.apply(|_| (Gcra::FRESH, ()));
+        self.tell();
     }
 
     /// Tokens that could be drawn at `now`.
@@ -91,6 +104,30 @@ impl Central {
     /// `V`, for those who reserve ahead of now.
     pub(super) fn word(&self) -> (&Gcra, &StateCell) {
         (&self.gcra, &self.written.consumed)
+    }
+
+    /// Says that `V` was lowered, or that credits came that quiet slots are to see (rule 8).
+    pub(super) fn tell(&self) {
+        // ORDERING: release; pairs with the acquire in `news`: whoever counts this news sees what it is about.
+        self.news.fetch_add(1, Ordering::Release);
+    }
+
+    /// How much news there has been: read before the clock and before a look (rule 8).
+    #[inline]
+    pub(super) fn news(&self) -> u64 {
+        // ORDERING: acquire; pairs with the release in `tell`, and with those before it, by the release sequence. Without it
+        // a look could miss what it has counted, and the slot be quiet in spite of it.
+        self.news.load(Ordering::Acquire)
+    }
+
+    /// Until when a slot is quiet after a look at `hint.now` that found `V` short of one token by this hint, and when the
+    /// next call is admitted (rule 8). `None` if none ever is.
+    pub(super) fn pause(&self, hint: Hint, pause: Pause) -> Option<(Nanos, Nanos)> {
+        let after = |nanos| Nanos(hint.now.0.saturating_add(nanos));
+        let settled = after(pause.least);
+        // The one division is for tokens that are not due by then.
+        let due = if self.gcra.timeline().position(settled) >= hint.position { settled } else { hint.due() };
+        (due < Nanos::MAX).then(|| (due.min(after(pause.most)), due))
     }
 
     /// The most that can be drawn at once: `Bc`.

@@ -6,7 +6,7 @@ use crate::build_error::BuildError;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
 use crate::clock::DefaultClock;
-use crate::lease::{Layout, Slot, default_shards};
+use crate::lease::{Layout, Pause, Slot, default_shards};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
 use alloc::boxed::Box;
@@ -107,7 +107,9 @@ impl<C> ShardedTokenBucket<C> {
     fn assemble(quota: Quota, layout: Layout, clock: C) -> Self {
         let slots = empty_slots(layout.shards + layout.handles);
         let central = Quota::from_valid(quota.tokens(), quota.period_nanos(), layout.central(quota));
-        Self { slots, mask: layout.shards - 1, batch: layout.batch, quota, clock, central: Central::new(central) }
+        let (mask, batch) = (layout.shards - 1, layout.batch);
+        let pause = Pause::new(quota.tokens(), quota.period_nanos(), batch);
+        Self { slots, mask, batch, pause, quota, clock, central: Central::new(central) }
     }
 }
 

@@ -5,10 +5,11 @@ use crate::clock::Clock;
 #[cfg(feature = "std")]
 use crate::clock::DefaultClock;
 use crate::decision::{Denied, Status};
-use crate::lease::Slot;
+use crate::lease::{Quiet, Slot};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
 use crate::rate_limit::delegate;
+use crate::timeline::Hint;
 use alloc::sync::Arc;
 use core::cell::Cell;
 use core::fmt;
@@ -50,6 +51,9 @@ pub struct Handle<'a, #[cfg(feature = "std")] C = DefaultClock, #[cfg(not(featur
     /// stays 0.
     slot: Option<usize>,
     credits: Cell<u64>,
+    /// Until when the centre is known to be short (rule 8), and when a call that is denied because of it is admitted.
+    quiet: Cell<Quiet>,
+    due: Cell<Nanos>,
 }
 
 /// How a handle keeps its bucket. Looked at only when credits have run out.
@@ -130,7 +134,8 @@ impl<'a, C> Handle<'a, C> {
         let claim = |at: usize| Some((at, bucket.slots[at].claim()?));
         let claimed = (bucket.shards()..bucket.slots.len()).find_map(claim);
         let (slot, credits) = claimed.map_or((None, 0), |(at, credits)| (Some(at), credits));
-        Self { bucket, slot, credits: Cell::new(credits) }
+        let (quiet, due) = (Cell::new(Quiet(0)), Cell::new(Nanos::ZERO));
+        Self { bucket, slot, credits: Cell::new(credits), quiet, due }
     }
 
     /// The slot of its own, if it has one.
@@ -176,16 +181,36 @@ impl<C: Clock> Handle<'_, C> {
         if self.spend(n) { Ok(()) } else { self.acquire_elsewhere(n) }
     }
 
-    /// Takes `n` tokens, or none; the handle is short.
-    #[inline(never)]
+    /// Takes `n` tokens, or none; the handle is short. Most denials end here.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // as for the bucket
     fn acquire_elsewhere(&self, n: u64) -> Result<(), Denied> {
         if self.slot.is_none() {
             return self.bucket.try_acquire_n(n);
         }
+        let news = self.bucket.central.news(); // before the clock
         let now = self.bucket.clock.now(); // rule 7: the batch before has long been put away
-        match self.bucket.central.look(n, now) {
+        let due = self.due.get();
+        if n == 1 && self.quiet.get().lasts(now, news, self.bucket.pause.most) && now < due {
+            return Err(Denied::TryAfter(Hint::at(due, now)));
+        }
+        self.look(n, now, news)
+    }
+
+    /// Takes `n` tokens, or none; the handle is short and not quiet.
+    #[inline(never)]
+    fn look(&self, n: u64, now: Nanos, news: u64) -> Result<(), Denied> {
+        let bucket = &*self.bucket;
+        match bucket.central.look(n, now) {
             Ok(_) => self.draw(n, now),
-            Err(denied) => self.bucket.steal_or(n, denied),
+            Err(denied) => bucket.steal_or(n, denied).map_err(|denied| match bucket.pause(n, &denied, news) {
+                Some((quiet, due)) => {
+                    self.quiet.set(quiet);
+                    self.due.set(due);
+                    Denied::TryAfter(Hint::at(due, now))
+                }
+                None => denied,
+            }),
         }
     }
 
@@ -200,6 +225,23 @@ impl<C: Clock> Handle<'_, C> {
             }
             Err(denied) => self.bucket.steal_or(n, denied),
         }
+    }
+
+    /// Takes `n` tokens, or none; returns the decision and the status that it has left, as in
+    /// [`ShardedTokenBucket::try_acquire_n_with_status`] with what this handle holds besides.
+    pub fn try_acquire_n_with_status(&self, n: u64) -> (Result<(), Denied>, Status) {
+        if self.spend(n) {
+            return (Ok(()), self.bucket.status_with(self.credits.get()));
+        }
+        if self.slot.is_none() {
+            return self.bucket.try_acquire_n_with_status(n);
+        }
+        self.bucket.draw_with_status(n, self.credits.get())
+    }
+
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), for one token.
+    pub fn try_acquire_with_status(&self) -> (Result<(), Denied>, Status) {
+        self.try_acquire_n_with_status(1)
     }
 
     /// Takes as many tokens as there are, up to `n`, from wherever they are; returns how many, which may be 0.
@@ -243,7 +285,10 @@ impl<C> Drop for Handle<'_, C> {
         if let Some(slot) = self.slot() {
             let credits = self.credits.get();
             slot.finish(credits);
-            self.bucket.note_deposit(credits);
+            if credits > 0 {
+                self.bucket.central.count_deposit();
+                self.bucket.central.tell();
+            }
         }
     }
 }

@@ -13,9 +13,13 @@
 //!            by their index, then the slots for handles
 //! deposits   how many deposits have been made
 //! dry        the value of `deposits` at which a scan last found every slot without credits
+//! news       how often something came that no quiet slot must miss
+//! quiet      beside each slot's credits: until when `V` is known to be short, and the value of `news` then
+//!            (lease/quiet.rs); a handle has its own in plain memory
 //! ```
 //!
-//! `V`, `deposits` and `dry` share one cache line, on which nothing else is; each slot has one of its own.
+//! `V`, `deposits` and `dry` share one cache line, on which nothing else is; `news`, which is mostly read, has one of its
+//! own, and so has each slot.
 //!
 //! # Rules
 //!
@@ -33,13 +37,35 @@
 //! 5. **Deny last.** A call is denied only after `V` and then every slot were seen short. `deposits` grows by one after
 //!    each deposit (Release). A scan that began with `deposits = d` (Acquire) and found no credits sets `dry = d`;
 //!    while `dry = deposits`, a short `V` alone denies. A call looks at `V` before it sets any bit, so a denial
-//!    writes no slot (unless it lost a race for the last tokens after it had seen them).
+//!    takes no credit (unless it lost a race for the last tokens after it had seen them).
 //! 6. **Sizes.** `S` and `q` follow from the burst: `S * q + u <= B / 8`. The `u` tokens, one or as many as a unit has if that is
 //!    more, pay for the unit by which an idle `Gcra` may be early. Costs above `Bc` can never be admitted. A burst that is too small to share leaves no slot
 //!    any room (`q = 0`): every call goes to `V` then, whose burst is `B`, less a unit where that is a token or more.
 //! 7. **Handles.** A handle is a refill that lasts: it sets the REFILL bit of a slot of its own, takes what credits are
 //!    there into plain memory, and keeps at most `q`. Each batch it draws is sized by a reading taken after the batch
 //!    before was put away. When it is dropped, one CAS gives what is left to the slot and clears the bit, as in 2 (d).
+//! 8. **Quiet.** A call of cost 1 that is denied by rule 5 leaves in its slot the value of `news` that it read (Acquire)
+//!    *before* its clock, and an instant `until`. The next call that finds no credits is denied by that line and its own
+//!    reading `now` alone, while `news` is the same, `now < until`, and no more than the longest pause is left until then.
+//!    Whatever lowers `V` (a refund, a place given back, `forgive`) or leaves a dropped handle's credits adds one to `news`
+//!    (Release) *after* it was done; a refill's deposit does where nothing settles.
+//!
+//!    `until = min(due, now + 10 us)`, where `due` is when the next token falls due. Where four tokens or more fall due in
+//!    2 us, they *settle* instead: `until = now + p`, where `p` is 2 us, or what half a batch takes to fall due if
+//!    that is less. What has fallen due by then is drawn at once, as credits. A denial's hint is the later of `due` and
+//!    `until`.
+//!
+//! # Why quiet is right
+//!
+//! Quiet only ever denies: the bound is the same without it. Without settling it denies nothing that rule 5 would admit:
+//! `V` grows by every draw, and what lowers it is told, so at every reading before `due` it is short, whoever's clock
+//! that is; credits come by deposits, which are told. A pause set by a clock that was ahead, or read by one that has gone
+//! back, looks longer than pauses are, and counts as none; one that was set late, by a thread that was suspended, is over.
+//!
+//! With settling, two things are denied for `p` at most, by the slot's clock: tokens that fall due meanwhile, at most half a batch in
+//! all, which are still in `V` when the pause is over; and credits that another thread has put into its own slot. Each time
+//! there are credits in this thread's slot there is no pause. What a pause costs is a delay of tokens, once, not a loss:
+//! `V` is short of one token when it begins, and far from full when it ends.
 //!
 //! # Why it is strict
 //!

@@ -7,10 +7,11 @@ use crate::clock::Clock;
 #[cfg(feature = "std")]
 use crate::clock::DefaultClock;
 use crate::decision::{Denied, Status};
-use crate::lease::{self, Refill, Slot};
+use crate::lease::{self, Pause, Quiet, Refill, Slot};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
 use crate::rate_limit::delegate;
+use crate::timeline::Hint;
 use alloc::boxed::Box;
 use core::fmt;
 use core::time::Duration;
@@ -23,7 +24,7 @@ const ENOUGH: u64 = 512;
 ///
 /// Each thread spends credits from its *shard*, a padded word; they were taken from a central word in a batch. An
 /// admission costs one read-modify-write on a line that nobody else is using, and reads no clock but for once a batch. A
-/// denial writes nothing. For a thread that can keep it, a [`handle`](Self::handle) is faster still.
+/// denial reads the clock and its own shard; only the first of a pause looks elsewhere, and notes there what it found. For a thread that can keep it, a [`handle`](Self::handle) is faster still.
 ///
 /// Use it where many calls per second are *admitted*; for low limits a [`TokenBucket`](crate::TokenBucket) does as well,
 /// since denials are only reads there too.
@@ -55,6 +56,11 @@ const ENOUGH: u64 = 512;
 /// costs, `2 * r`). Traffic that comes in bursts, and each time takes all there is, gets the part `max_cost() / burst` of
 /// what a token bucket admits: 119 of 136, seven eighths for bursts up to about a million, and nearly all for far larger
 /// ones, whose reserve is limited by the size of batches. Ask for fewer shards where that matters, or for a larger burst.
+///
+/// In saturation, at rates from two million per second up, tokens are left to fall due for a moment before a thread that was
+/// denied looks for them again: 2 us, or as long as half a batch takes if that is less. So long may a call of cost 1 be
+/// denied although [`available`](Self::available) has tokens by then; its hint says so, and the tokens are not lost. A refund is
+/// noticed at once, and at lower rates so is every token.
 ///
 /// # Sizes
 ///
@@ -98,6 +104,8 @@ pub struct ShardedTokenBucket<#[cfg(feature = "std")] C = DefaultClock, #[cfg(no
     pub(super) mask: usize,
     /// The most credits in a slot: `q`.
     pub(super) batch: u64,
+    /// How long a slot is quiet (rule 8).
+    pub(super) pause: Pause,
     pub(super) quota: Quota,
     pub(super) clock: C,
     pub(super) central: Central,
@@ -130,6 +138,11 @@ impl<C> ShardedTokenBucket<C> {
     #[inline]
     pub fn try_acquire_at(&self, now: Nanos) -> Result<(), Denied> {
         self.try_acquire_n_at(1, now)
+    }
+
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), of the central word as of `now`. No clock is read.
+    pub fn try_acquire_n_with_status_at(&self, n: u64, now: Nanos) -> (Result<(), Denied>, Status) {
+        self.central.draw_with_status(n, now)
     }
 
     /// Takes as many tokens as the central word has at `now`, up to `n`; returns how many. No clock is read; credits stay
@@ -175,6 +188,11 @@ impl<C> ShardedTokenBucket<C> {
         self.central.word()
     }
 
+    /// Says that the central word was lowered (rule 8).
+    pub(crate) fn tell(&self) {
+        self.central.tell();
+    }
+
     pub(crate) const fn clock(&self) -> &C {
         &self.clock
     }
@@ -195,6 +213,20 @@ impl<C> ShardedTokenBucket<C> {
         self.mask + 1
     }
 
+    /// Takes `n` credits from any one slot, if `take`; returns whether it did, and how many all slots have then. Each slot is
+    /// looked at once, this thread's own first.
+    fn take_and_count(&self, n: u64, mut take: bool) -> (bool, u64) {
+        let wanted = take;
+        let (before, after) = self.slots.split_at(lease::index() & self.mask);
+        let credits = after.iter().chain(before).map(|slot| {
+            let looked_at = if take { slot.take_leaving(n) } else { Err(slot.credits()) };
+            take &= looked_at.is_err();
+            looked_at.unwrap_or_else(|seen| seen)
+        });
+        let credits = credits.sum();
+        (wanted && !take, credits)
+    }
+
     /// This thread's shard.
     #[inline]
     fn own(&self) -> &Slot {
@@ -204,13 +236,24 @@ impl<C> ShardedTokenBucket<C> {
     /// Ends a refill with `credits` left over (rules 2d and 5).
     fn put_away(&self, refill: Refill<'_>, credits: u64) {
         refill.deposit(credits);
-        self.note_deposit(credits);
-    }
-
-    /// Says that `credits` have been put into a slot (rule 5).
-    pub(super) fn note_deposit(&self, credits: u64) {
         if credits > 0 {
             self.central.count_deposit();
+            if !self.pause.settles() {
+                self.central.tell(); // where refills are rare, nobody need miss one for a moment
+            }
+        }
+    }
+
+    /// For how long a slot is quiet after a look at `V` denied a call of cost `n` like this, when there had been `news`; and
+    /// when the next call is admitted (rule 8). `None` if it was not one token that was missed, or a slot may have credits,
+    /// or nothing is ever admitted again.
+    pub(super) fn pause(&self, n: u64, denied: &Denied, news: u64) -> Option<(Quiet, Nanos)> {
+        match denied {
+            &Denied::TryAfter(hint) if n == 1 && self.central.is_dry() => {
+                let (until, due) = self.central.pause(hint, self.pause)?;
+                Some((Quiet::new(until, news), due))
+            }
+            _ => None,
         }
     }
 
@@ -268,19 +311,37 @@ impl<C: Clock> ShardedTokenBucket<C> {
     #[inline(always)]
     #[allow(clippy::inline_always)] // what a refusal says need not reach memory where nobody reads it
     fn acquire_elsewhere(&self, n: u64) -> Result<(), Denied> {
+        let news = self.central.news(); // before the clock
         // A reading to look with. It may size a draw of exactly `n`, but no batch (rules 3 and 2).
         let now = self.clock.now();
+        let own = self.own();
+        match own.quiet(now, news, self.pause.most) {
+            Some(due) if n == 1 => Err(Denied::TryAfter(Hint::at(due, now))),
+            _ => self.look(n, own, now, news),
+        }
+    }
+
+    /// Takes `n` tokens, or none; this thread's shard, `own`, is short and not quiet.
+    #[inline(never)]
+    fn look(&self, n: u64, own: &Slot, now: Nanos, news: u64) -> Result<(), Denied> {
         match self.central.look(n, now) {
             Ok(available) => self.draw(n, available, now),
-            Err(denied) => self.steal_or(n, denied),
+            Err(denied) => self.steal_or(n, denied).map_err(|denied| match self.pause(n, &denied, news) {
+                Some((quiet, due)) => {
+                    own.hush(quiet, due);
+                    Denied::TryAfter(Hint::at(due, now))
+                }
+                None => denied,
+            }),
         }
     }
 
     /// Draws `n` tokens from `V`, where `available` were seen at `now`.
     #[inline(never)]
     fn draw(&self, n: u64, available: u64, now: Nanos) -> Result<(), Denied> {
-        // A few tokens are not worth a refill, which costs another reading and two more writes.
-        if available - n < (self.batch / 2).min(ENOUGH) { self.draw_exactly(n, now) } else { self.draw_batch(n, now) }
+        // A few tokens are not worth a refill, which costs another reading and two more writes; unless they were waited for.
+        let enough = if self.pause.settles() { 1 } else { (self.batch / 2).min(ENOUGH) };
+        if available - n < enough { self.draw_exactly(n, now) } else { self.draw_batch(n, now) }
     }
 
     /// Draws `n` tokens from `V` at `now` (rule 3).
@@ -339,10 +400,43 @@ impl<C: Clock> ShardedTokenBucket<C> {
         self.status_with(0)
     }
 
+    /// Takes `n` tokens, or none; returns the decision and the status that it has left, admitted or denied.
+    ///
+    /// What was decided on is looked at once: the central word on one reading of the clock, and each shard. So the status says
+    /// what a caller can spend next, one token at a time, as [`status`](Self::status) does; other threads' calls in between may or
+    /// may not be counted in the shards that did not decide. A refusal of one token never says that there is one.
+    ///
+    /// To look at every shard costs more than the rest. So these calls spend what is in shards but fill none: where only the
+    /// answer matters, [`try_acquire_n`](Self::try_acquire_n) is many times as fast.
+    pub fn try_acquire_n_with_status(&self, n: u64) -> (Result<(), Denied>, Status) {
+        if let Ok(left) = self.own().take_leaving(n) {
+            let own = lease::index() & self.mask;
+            let others = self.slots.iter().enumerate().filter(|&(at, _)| at != own);
+            let held = left + others.map(|(_, slot)| slot.credits()).sum::<u64>();
+            return (Ok(()), Self::holding_besides(held, self.central.status(self.clock.now())));
+        }
+        self.draw_with_status(n, 0)
+    }
+
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), for one token.
+    pub fn try_acquire_with_status(&self) -> (Result<(), Denied>, Status) {
+        self.try_acquire_n_with_status(1)
+    }
+
+    /// Draws exactly `n` tokens from `V` (rule 3), or takes them from any one slot (rule 4); for one who holds `credits` besides.
+    pub(super) fn draw_with_status(&self, n: u64, credits: u64) -> (Result<(), Denied>, Status) {
+        let (decision, status) = self.central.draw_with_status(n, self.clock.now());
+        let (taken, held) = self.take_and_count(n, matches!(decision, Err(Denied::TryAfter(_))));
+        (if taken { Ok(()) } else { decision }, Self::holding_besides(credits + held, status))
+    }
+
     /// The status as it looks to one who holds `credits` besides.
     pub(super) fn status_with(&self, credits: u64) -> Status {
-        let held = credits + self.credits();
-        let mut status = self.central.status(self.clock.now());
+        Self::holding_besides(credits + self.credits(), self.central.status(self.clock.now()))
+    }
+
+    /// The central word's status for one who can spend `held` credits as well.
+    fn holding_besides(held: u64, mut status: Status) -> Status {
         status.remaining = status.remaining.saturating_add(held).min(status.limit);
         if held > 0 {
             status.retry_after = Some(Duration::ZERO);

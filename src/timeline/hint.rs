@@ -19,7 +19,7 @@ use core::time::Duration;
 /// let Err(Denied::TryAfter(hint)) = bucket.try_acquire() else { panic!("the bucket is empty") };
 /// assert_eq!(hint.retry_after(), Duration::from_nanos(333_333_334)); // a third of a second, rounded up
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Hint {
     /// Due once `floor((t - start) * tokens * unit / period) >= position`.
     pub(crate) position: u64,
@@ -28,11 +28,20 @@ pub struct Hint {
     pub(crate) period: u64,
     /// Where `t` is counted from.
     pub(crate) start: Nanos,
-    /// How long after `start` instants are told apart; what is due later never is.
+    /// How long after `start` the limiter's time ends; what is due later is never due.
     pub(crate) lasting: u64,
     /// When the call was refused.
     pub(crate) now: Nanos,
 }
+
+/// Hints are equal that say the same: of calls refused at the same instant, and due at the same, by whatever scale.
+impl PartialEq for Hint {
+    fn eq(&self, other: &Self) -> bool {
+        (self.now, self.due_if_ever()) == (other.now, other.due_if_ever())
+    }
+}
+
+impl Eq for Hint {}
 
 impl Hint {
     /// A call refused at `now` that would be admitted at `due`, both on the limiter's clock: for a
@@ -68,14 +77,14 @@ impl Hint {
         Self::at(Nanos::from_duration(wait), Nanos::ZERO)
     }
 
-    /// The same hint of a limiter whose last instant told apart is `end`.
+    /// The same hint of a limiter whose time ends at `end`.
     #[inline]
     pub(crate) const fn until(self, end: Nanos) -> Self {
         Self { lasting: end.0.saturating_sub(self.start.0), ..self }
     }
 
     /// The first instant, on the limiter's clock, at which the refused call would be admitted; [`Nanos::MAX`] if there is
-    /// none, since it lies beyond the last instant that the limiter tells apart.
+    /// none, since it lies beyond the last instant that the limiter can count to.
     ///
     /// With `x` for the position to reach and `r = tokens * unit / period` it is `ceil(x / r)`: the inverse of the
     /// scale.

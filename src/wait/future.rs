@@ -259,6 +259,15 @@ impl<C: Timer> WaitingTokenBucket<C> {
     pub const fn acquire_owned(self: Arc<Self>, n: u64) -> Acquire<Arc<Self>> {
         Acquire::within(self, n, Duration::MAX)
     }
+
+    /// As [`acquire_within`](Self::acquire_within), with a share in the limiter, for a future that lives anywhere.
+    ///
+    /// # Errors
+    ///
+    /// As [`acquire_within`](Self::acquire_within).
+    pub const fn acquire_owned_within(self: Arc<Self>, n: u64, max_wait: Duration) -> Acquire<Arc<Self>> {
+        Acquire::within(self, n, max_wait)
+    }
 }
 
 impl<L: Line> fmt::Debug for Turn<L>

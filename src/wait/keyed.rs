@@ -4,6 +4,7 @@
 use super::Acquire;
 use super::line::{Line, sealed};
 use super::place::Place;
+use super::turns::Turns;
 use crate::clock::Clock;
 #[cfg(feature = "async")]
 use crate::clock::Timer;
@@ -15,6 +16,11 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::time::Duration;
 use sealed::Reserved;
+#[cfg(feature = "std")]
+use std::time::Instant;
+
+mod owned;
+pub use owned::OwnedKeyedLine;
 
 /// A key's line in a [`KeyedLimiter`]: what its places point to.
 pub struct KeyedLine<'a, K: ?Sized, S, C> {
@@ -37,7 +43,7 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
     /// # Errors
     ///
     /// [`Denied::ExceedsBurst`] if `n` is above [`max_cost`](Self::max_cost); [`Denied::TableFull`] if the key is new and there is no
-    /// slot for it; [`Denied::LineFull`] where instants cannot be told apart any more. A refused call has taken nothing.
+    /// slot for it; [`Denied::LineFull`] where the tokens would be due after the last instant that a slot can hold. A refused call has taken nothing.
     ///
     /// # Examples
     ///
@@ -71,6 +77,15 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
         self.class(0).reserve_within(key, n, max_wait)
     }
 
+    /// The turns of one caller in the line of `key`, one after the other, each of whom may be `slack` late: see [`Turns`].
+    pub fn turns<Q>(&self, key: &Q, slack: Duration) -> Turns<KeyedLine<'_, K, S, C>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        Turns::new(self.class(0).line(key), slack)
+    }
+
     /// Takes `n` tokens of `key`, and parks the thread until they are due.
     ///
     /// # Errors
@@ -97,6 +112,21 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
         Q: Hash + ?Sized,
     {
         self.reserve_within(key, n, timeout).map(Place::wait)
+    }
+
+    /// Takes `n` tokens of `key` that are due by `deadline`, and parks the thread until they are. After the deadline, only
+    /// what is due at once will do.
+    ///
+    /// # Errors
+    ///
+    /// As [`reserve_within`](Self::reserve_within), at once.
+    #[cfg(feature = "std")]
+    pub fn acquire_blocking_by<Q>(&self, key: &Q, n: u64, deadline: Instant) -> Result<(), Denied>
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.acquire_blocking_timeout(key, n, deadline.saturating_duration_since(Instant::now()))
     }
 }
 
@@ -199,6 +229,19 @@ impl<K: ?Sized, S: BuildHasher, C: Timer> KeyedLimiter<K, S, C> {
     {
         self.class(0).acquire_by(key, n, deadline)
     }
+
+    /// Takes one token of `key`, and is ready when it is due: [`acquire(key, 1)`](Self::acquire).
+    ///
+    /// # Errors
+    ///
+    /// As [`acquire`](Self::acquire).
+    pub fn until_ready<Q>(&self, key: &Q) -> Acquire<KeyedLine<'_, K, S, C>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.acquire(key, 1)
+    }
 }
 
 #[cfg(feature = "async")]
@@ -263,6 +306,12 @@ impl<K: ?Sized, S, C> sealed::Line for KeyedLine<'_, K, S, C> {
 
     fn give_back(&self, n: u64, end: u64, now: Nanos) -> u64 {
         self.class.give_back(self.key, n, end, now)
+    }
+}
+
+impl<K: ?Sized, S, C> Clone for KeyedLine<'_, K, S, C> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
     }
 }
 

@@ -8,6 +8,7 @@
 //! * [`Place`]: tokens of one's own, and the instant from which they may be spent. Held by value: spent, or given back.
 //! * [`ShardedTokenBucket::reserve`](crate::ShardedTokenBucket::reserve): places on its central word.
 //! * [`KeyedLimiter::reserve`](crate::KeyedLimiter::reserve): places by key, on the word of the key's bucket.
+//! * [`Turns`]: one caller's places, one after the other, at the full rate although each wake-up is late.
 //! * [`Line`]: what places are had of. A place is generic over what points to its limiter: `Place<&WaitingTokenBucket>`,
 //!   or `Place<Arc<WaitingTokenBucket>>` that can be kept anywhere.
 //!
@@ -41,6 +42,8 @@
 //!    this, and so does whoever is about to use the pool.
 //! 7. **Spend.** A place is spent at its instant or later, never before. It counts at its own instant, however late the
 //!    holder wakes: the place, not the wake-up, is what keeps the rate.
+//! 8. **Follow.** One who takes place after place may reserve the next as of the instant of the last, so many nanoseconds
+//!    ago at most. An older reading only lowers `E`: it takes what was due meanwhile, and never what has been handed out.
 //!
 //! # Why it is exact
 //!
@@ -70,10 +73,11 @@ mod tests;
 #[cfg(feature = "std")]
 mod throttled;
 mod token_bucket;
+mod turns;
 
 #[cfg(feature = "async")]
 pub use future::{Acquire, Turn};
-pub use keyed::{KeyedLine, KeyedPlace};
+pub use keyed::{KeyedLine, KeyedPlace, OwnedKeyedLine};
 pub use line::Line;
 #[cfg(all(feature = "std", feature = "async"))]
 pub use pacer::Ticks;
@@ -91,3 +95,4 @@ pub use throttled::AsyncThrottled;
 #[cfg(feature = "std")]
 pub use throttled::Throttled;
 pub use token_bucket::WaitingTokenBucket;
+pub use turns::Turns;

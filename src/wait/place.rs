@@ -63,8 +63,7 @@ impl<L: Line> Place<L> {
     }
 
     /// Where it was taken.
-    #[cfg(feature = "async")]
-    pub(crate) const fn line(&self) -> &L {
+    pub const fn line(&self) -> &L {
         &self.line
     }
 
@@ -144,6 +143,7 @@ impl<L: Line> Place<L> {
         self.give_back(now)
     }
 
+    #[inline(never)] // or each place has all of it beside the call
     fn give_back(&mut self, now: Nanos) -> u64 {
         let n = core::mem::take(&mut self.n);
         self.line.give_back(n, self.end, now)

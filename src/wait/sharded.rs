@@ -89,6 +89,10 @@ impl<C> sealed::Line for ShardedTokenBucket<C> {
         let (gcra, cell) = self.word();
         let Ok((len @ 1.., _)) = gcra.price(n) else { return n };
         let stretch = Stretch { start: end - len, len };
-        if lower(cell, stretch) { gcra.left_in(stretch, now) } else { 0 }
+        if !lower(cell, stretch) {
+            return 0;
+        }
+        self.tell(); // what was denied may be admitted now
+        gcra.left_in(stretch, now)
     }
 }

@@ -3,6 +3,7 @@
 use super::line::{Line, sealed};
 use super::place::Place;
 use super::pool::{Pool, lower, sooner};
+use super::turns::Turns;
 use crate::algorithm::{Algorithm, Gcra, Stretch};
 use crate::build_error::BuildError;
 use crate::clock::Clock;
@@ -124,6 +125,28 @@ impl<C> WaitingTokenBucket<C> {
         }
     }
 
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), as of `now`. No clock is read.
+    pub fn try_acquire_n_with_status_at(&self, n: u64, now: Nanos) -> (Result<(), Denied>, Status) {
+        let (gcra, cell) = (self.gcra(), &self.bucket.cell);
+        let (mut decision, mut word) = cell.decide(|word| gcra.acquire(word, n, now));
+        if matches!(decision, Err(Denied::TryAfter(_))) && !self.pool.is_empty() {
+            self.pool.absorb(cell);
+            let pooled = self.pool.take(gcra, n, now, now);
+            (decision, word) = match pooled {
+                Ok(_) => (Ok(()), cell.load()), // the pool has decided; the word is looked at only now
+                Err(pooled) => {
+                    let (decision, word) = cell.decide(|word| gcra.acquire(word, n, now));
+                    let sooner = |denied| match denied {
+                        Denied::TryAfter(hint) => Denied::TryAfter(sooner(pooled, hint)),
+                        denied => denied,
+                    };
+                    (decision.map_err(sooner), word)
+                }
+            };
+        }
+        (decision, self.status_of(self.pool.lowered(word), now))
+    }
+
     /// As [`try_acquire`](Self::try_acquire), as of `now`. No clock is read.
     ///
     /// # Errors
@@ -153,20 +176,28 @@ impl<C> WaitingTokenBucket<C> {
 
     /// Tokens that one call could take at `now`. No clock is read.
     pub fn available_at(&self, now: Nanos) -> u64 {
+        self.available_of(self.word(), now)
+    }
+
+    fn available_of(&self, word: u64, now: Nanos) -> u64 {
         let gcra = self.gcra();
-        let available = gcra.available(self.word(), now);
+        let available = gcra.available(word, now);
         if available == gcra.max_cost() { available } else { available.max(self.pool.available(gcra, now)) }
     }
 
     /// Limit, tokens left and waiting times as of `now`. Writes nothing, and no clock is read.
     pub fn status_at(&self, now: Nanos) -> Status {
-        let status = self.gcra().status(self.word(), now);
+        self.status_of(self.word(), now)
+    }
+
+    fn status_of(&self, word: u64, now: Nanos) -> Status {
+        let status = self.gcra().status(word, now);
         let retry_after = match self.pool.look(self.gcra(), 1, now) {
             Ok(()) => Some(Duration::ZERO),
             Err(Some(hint)) => status.retry_after.map(|after| after.min(hint.retry_after())),
             Err(None) => status.retry_after,
         };
-        Status { remaining: self.available_at(now), retry_after, ..status }
+        Status { remaining: self.available_of(word, now), retry_after, ..status }
     }
 
     #[inline]
@@ -257,6 +288,17 @@ impl<C: Clock> WaitingTokenBucket<C> {
         self.try_acquire_n_at(n, self.bucket.clock.now())
     }
 
+    /// Takes `n` tokens, or none; returns the decision and the status that it has left, admitted or denied: as of
+    /// the very word which was decided on, with what was then given back of places, on one reading of the clock.
+    pub fn try_acquire_n_with_status(&self, n: u64) -> (Result<(), Denied>, Status) {
+        self.try_acquire_n_with_status_at(n, self.bucket.clock.now())
+    }
+
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), for one token.
+    pub fn try_acquire_with_status(&self) -> (Result<(), Denied>, Status) {
+        self.try_acquire_n_with_status(1)
+    }
+
     /// Takes as many tokens as one call can, up to `n`; returns how many, which may be 0.
     #[inline]
     pub fn try_acquire_up_to(&self, n: u64) -> u64 {
@@ -344,6 +386,11 @@ impl<C: Clock> WaitingTokenBucket<C> {
     pub fn reserve_owned_within(self: Arc<Self>, n: u64, max_wait: Duration) -> Result<Place<Arc<Self>>, Denied> {
         let now = self.bucket.clock.now();
         Place::reserve(self, n, max_wait, now)
+    }
+
+    /// The turns of one caller, one after the other, each of whom may be `slack` late: see [`Turns`].
+    pub const fn turns(&self, slack: Duration) -> Turns<&Self> {
+        Turns::new(self, slack)
     }
 
     /// Gives `n` tokens back that were taken without a place; see [`TokenBucket`]'s, and its weaker bound. A place is better

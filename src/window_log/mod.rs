@@ -25,6 +25,8 @@
 //! rule 9  describe  A group's mark names a record that holds its size and when it is due. The record is written before
 //!                   the mark is set, and stays as it is until the mark is gone. What was read of it counts only if the
 //!                   mark is there afterwards.
+//! rule 10 forgive   An instant F, which only grows, is raised to when the newest unit is due. It is read while the front
+//!                   is looked at; slots due at F or before are free, and what is then admitted is due after F.
 //! ```
 //!
 //! # Why it is strict
@@ -33,6 +35,10 @@
 //! slots with rule 5), and `d` is at least the earlier unit's reading plus `W` (rule 5). So any two readings on which a
 //! slot was taken lie at least `W` apart, and a half-open span of length `W` has at most one of each slot: at most `L`.
 //! This needs neither order nor the head, only that a slot's word grows (rule 7).
+//!
+//! A slot that is forgiven is taken once more, before `d`, and is due later than `d` then (rule 10), so that its word grows
+//! as well. A call that is about to admit while F is raised may not have seen that. If its unit is then due at F or before, it
+//! counts as admitted before, on the state that it was decided on. So what comes before and what comes after keep the bound.
 //!
 //! # Why it is exact
 //!
@@ -64,7 +70,7 @@ use crate::rate_limit::delegate;
 use crate::timeline::Hint;
 use core::fmt;
 use core::time::Duration;
-use ring::Ring;
+use ring::{Ring, Survey};
 
 /// How many groups can be in the making at once.
 const RECORDS: usize = if cfg!(all(loom, feature = "loom")) { 4 } else { 64 };
@@ -72,7 +78,7 @@ const RECORDS: usize = if cfg!(all(loom, feature = "loom")) { 4 } else { 64 };
 /// The largest limit: 2^32, or what a machine of fewer than 64 bits can address.
 const LARGEST: u64 = if usize::BITS < 64 { isize::MAX as u64 / 8 } else { 1 << 32 };
 
-/// The last reading told apart: 146 years from the clock's origin.
+/// The last reading that a slot can hold: 146 years from the clock's origin.
 const END: Nanos = Nanos(slot::LATEST - 1);
 
 /// At most `tokens` in any span of one `period`, exactly: a sliding window log. The quota's burst has no meaning
@@ -105,7 +111,7 @@ const END: Nanos = Nanos(slot::LATEST - 1);
 /// A refusal writes nothing of its own, but may complete a call that another thread has begun. Methods that only
 /// read write nothing. Decisions are linearizable. Callers get no happens-before edge to rely on.
 ///
-/// There is no `refund`: a unit is an instant amid others, and to take it out would mean to move all that came
+/// There is no `refund`, though all can be [forgiven](Self::forgive): a unit is an instant amid others, and to take it out would mean to move all that came
 /// after. Where calls come back, use a [`TokenBucket`](crate::TokenBucket).
 ///
 /// # Examples
@@ -169,7 +175,7 @@ impl<C> SlidingWindowLog<C> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::LogTooLong`] for a limit above 2^32; [`BuildError::OutOfMemory`] where the memory cannot be had.
+    /// [`BuildError::LogTooLong`] for a limit above 2^32; [`BuildError::OutOfMemory`] where there is not enough memory.
     pub fn try_with_clock(quota: Quota, clock: C) -> Result<Self, BuildError> {
         let limit = quota.tokens();
         let slots = if quota.is_unlimited() { 0 } else { limit };
@@ -200,6 +206,19 @@ impl<C> SlidingWindowLog<C> {
         let (reading, due) = self.reading(now);
         #[allow(clippy::cast_possible_truncation)] // at most the number of slots
         self.ring.take(n as usize, reading, due).map_err(|due| Denied::TryAfter(self.told(due, now)))
+    }
+
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), as of `now`. No clock is read.
+    ///
+    /// Takes `O(log limit)` steps more than [`try_acquire_n_at`](Self::try_acquire_n_at).
+    pub fn try_acquire_n_with_status_at(&self, n: u64, now: Nanos) -> (Result<(), Denied>, Status) {
+        if n.wrapping_sub(1) >= self.ring.len() as u64 {
+            return (self.without_the_ring(n), self.status_at(now));
+        }
+        let (reading, due) = self.reading(now);
+        #[allow(clippy::cast_possible_truncation)] // at most the number of slots
+        let (decision, survey) = self.ring.take_and_survey(n as usize, reading, due);
+        (decision.map_err(|due| Denied::TryAfter(self.told(due, now))), self.status_of(survey, now))
     }
 
     /// Costs that no slot decides about: 0, more than the limit, and any if there are no slots.
@@ -264,9 +283,13 @@ impl<C> SlidingWindowLog<C> {
             let retry_after = (limit > 0).then_some(Duration::ZERO);
             return Status::new(limit, limit, retry_after, Duration::ZERO);
         }
-        let survey = self.ring.survey(self.reading(now).0);
-        let [oldest, newest] = [survey.oldest, survey.newest].map(|due| self.told(due, now));
-        Status::new(limit, survey.free as u64, oldest.retry_after_if_ever(), newest.retry_after())
+        self.status_of(self.ring.survey(self.reading(now).0), now)
+    }
+
+    fn status_of(&self, survey: Survey, now: Nanos) -> Status {
+        let [oldest, newest] = [survey.oldest, survey.newest]
+            .map(|due| self.told(if due > survey.forgiven { due } else { Nanos::ZERO }, now));
+        Status::new(self.limit, survey.free as u64, oldest.retry_after_if_ever(), newest.retry_after())
     }
 
     /// As [`with_initial`](Self::with_initial), as of `now`. No clock is read.
@@ -292,6 +315,31 @@ impl<C> SlidingWindowLog<C> {
         let missing = missing.saturating_sub(largest - self.available_at(now)); // what it has admitted before
         self.try_acquire_up_to_at(missing, now);
         Ok(self)
+    }
+
+    /// Forgets all that the log has admitted so far, so that there is room for the whole limit at once. It needs no reading.
+    ///
+    /// For a person who lifts a limit by hand. Bound: of what is admitted before and what is admitted after, each keeps the
+    /// log's bound for itself. So a span in which it was called `k` times holds at most `k + 1` times the limit.
+    ///
+    /// A unit that is admitted afterwards counts for longer than what was forgiven: for a nanosecond more than a period, where
+    /// all that is on one reading; and where a clock was far ahead, until that clock's instant is past. So the whole limit is
+    /// there once, and no more before then; see [`Steady`](crate::Steady) for such clocks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{Quota, SlidingWindowLog};
+    ///
+    /// let log = SlidingWindowLog::new(Quota::per_hour(10));
+    /// assert!(log.try_acquire_n(10).is_ok() && log.try_acquire().is_err());
+    /// log.forgive();
+    /// assert_eq!(log.available(), 10);
+    /// ```
+    pub fn forgive(&self) {
+        if self.ring.len() > 0 {
+            self.ring.forgive();
+        }
     }
 
     /// What the log was built for; its burst is the limit.
@@ -361,6 +409,17 @@ impl<C: Clock> SlidingWindowLog<C> {
     #[inline]
     pub fn try_acquire_n(&self, n: u64) -> Result<(), Denied> {
         self.try_acquire_n_at(n, self.clock.now())
+    }
+
+    /// Takes `n` tokens, or none; returns the decision and the status that it has left, admitted or denied: as of
+    /// that very decision, on the same reading of the clock.
+    pub fn try_acquire_n_with_status(&self, n: u64) -> (Result<(), Denied>, Status) {
+        self.try_acquire_n_with_status_at(n, self.clock.now())
+    }
+
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), for one token.
+    pub fn try_acquire_with_status(&self) -> (Result<(), Denied>, Status) {
+        self.try_acquire_n_with_status(1)
     }
 
     /// Takes as many tokens as there are, up to `n`; returns how many, which may be 0.

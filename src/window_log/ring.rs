@@ -3,7 +3,7 @@
 
 use super::course::{Course, Position};
 use super::records::{Group, Records};
-use super::slot::Slot;
+use super::slot::{LATEST, Slot};
 use crate::nanos::Nanos;
 use crate::sync::{AtomicU64, Backoff, Ordering};
 use alloc::boxed::Box;
@@ -20,12 +20,16 @@ pub(super) struct Survey {
     pub(super) oldest: Nanos,
     /// When all slots are free, or have been.
     pub(super) newest: Nanos,
+    /// Slots that are due by this instant are free.
+    pub(super) forgiven: Nanos,
 }
 
 /// A ring of slots, and the position of the next unit.
 #[derive(Debug)]
 pub(super) struct Ring {
     head: AtomicU64,
+    /// Slots that are due by this instant are free (rule 10).
+    forgiven: AtomicU64,
     course: Course,
     slots: Box<[AtomicU64]>,
     records: Box<Records>,
@@ -40,6 +44,7 @@ impl Ring {
         ring.extend((0..slots).map(|_| AtomicU64::new(Slot::EMPTY.0)));
         Ok(Self {
             head: AtomicU64::new(course.start()),
+            forgiven: AtomicU64::new(0),
             course,
             slots: ring.into_boxed_slice(),
             records: Box::new(Records::new()),
@@ -58,23 +63,71 @@ impl Ring {
     /// When all `n` will be free.
     #[inline]
     pub(super) fn take(&self, n: usize, now: Nanos, due: Nanos) -> Result<(), Nanos> {
-        self.admit(due, |first, front| {
+        self.admit(due, |first, front, forgiven| {
             let last = if n == 1 { front } else { self.look(self.course.slot_after(first, n - 1)) };
-            if last.due() <= now { Ok(n) } else { Err(last.due()) }
+            if last.due() <= now.max(forgiven) { Ok((n, ())) } else { Err(last.due()) }
         })
         .map(|_| ())
+    }
+
+    /// As [`take`](Self::take); returns beside the decision how the ring looks as of it, at `now`.
+    ///
+    /// What is looked at before the front is claimed is as it was when that happened, since nothing else changes while
+    /// the front does not (rule 3).
+    pub(super) fn take_and_survey(&self, n: usize, now: Nanos, due: Nanos) -> (Result<(), Nanos>, Survey) {
+        let decided = self.admit(due, |first, front, forgiven| {
+            let free = self.free_among(self.len(), first, now.max(forgiven));
+            let newest = self.look(self.course.slot_before(first)).due();
+            let before = Survey { free, oldest: front.due(), newest, forgiven };
+            if n <= free {
+                let next = (n < self.len()).then(|| self.look(self.course.slot_after(first, n)).due());
+                Ok((n, (before, next)))
+            } else {
+                Err((self.look(self.course.slot_after(first, n - 1)).due(), before))
+            }
+        });
+        match decided {
+            Ok(((before, next), due)) => {
+                let after = Survey { free: before.free - n, oldest: next.unwrap_or(due), newest: due, ..before };
+                (Ok(()), after)
+            }
+            Err((due, survey)) => (Err(due), survey),
+        }
     }
 
     /// Takes as many slots until `due` as are free at `now`, up to `n`; returns how many. Not for an empty ring.
     pub(super) fn take_up_to(&self, n: usize, now: Nanos, due: Nanos) -> usize {
         let n = n.min(self.len());
-        let Ok(taken) = self.admit(due, |first, _| Ok::<_, Infallible>(self.free_among(n, first, now)));
+        let choose = |first, _, forgiven| {
+            let taken = self.free_among(n, first, now.max(forgiven));
+            Ok::<_, Infallible>((taken, taken))
+        };
+        let Ok((taken, _)) = self.admit(due, choose);
         taken
     }
 
-    /// Takes slots until `due`, as many as `choose` says; it is given the first slot of those in question, and its word.
+    /// Makes all slots that are taken now free.
+    pub(super) fn forgive(&self) {
+        let newest = self.survey(Nanos::ZERO).newest.0.min(LATEST - 1); // so that there is a later instant
+        // ORDERING: release, pairs with the acquire in `forgiven`: who finds the slots free has seen them taken.
+        self.forgiven.fetch_max(newest, Ordering::Release);
+    }
+
+    /// Until when slots are free whatever the reading (rule 10).
     #[inline]
-    fn admit<E>(&self, due: Nanos, choose: impl Fn(usize, Slot) -> Result<usize, E>) -> Result<usize, E> {
+    pub(super) fn forgiven(&self) -> Nanos {
+        // ORDERING: acquire, pairs with the release in `forgive`.
+        Nanos(self.forgiven.load(Ordering::Acquire))
+    }
+
+    /// Takes slots until `due`, as many as `choose` says; it is given the first slot of those in question, its word, and
+    /// until when slots are forgiven. Returns what `choose` said beside, and until when the slots are taken.
+    #[inline]
+    fn admit<T, E>(
+        &self,
+        due: Nanos,
+        choose: impl Fn(usize, Slot, Nanos) -> Result<(usize, T), E>,
+    ) -> Result<(T, Nanos), E> {
         let mut held = None;
         let mut backoff = Backoff::long();
         // PROGRESS: lock-free. Each turn but the last means that another call has been admitted or settled since the
@@ -86,17 +139,19 @@ impl Ring {
                 backoff.spin();
                 continue;
             }
-            let chosen = choose(front.slot, front.claim);
+            let forgiven = self.forgiven();
+            let chosen = choose(front.slot, front.claim, forgiven);
             if !self.is_still(front) {
                 backoff.spin();
                 continue;
             }
-            let size = chosen?;
+            let (size, output) = chosen?;
             if size == 0 {
-                return Ok(0);
+                return Ok((output, due));
             }
-            // Rule 5. If this is out of date, so is the front, and the CAS fails.
-            let due = due.max(self.look(self.course.slot_before(front.slot)).due());
+            // Rules 5 and 10. If the slot is out of date, so is the front, and the CAS fails.
+            let before = self.look(self.course.slot_before(front.slot)).due();
+            let due = due.max(before).max(Nanos(forgiven.0 + 1));
             let group = Group { size, due };
             let claim = if size == 1 {
                 Slot::unit(front.lap, due)
@@ -115,7 +170,7 @@ impl Ring {
             );
             if admitted.is_ok() {
                 self.settle(Front { claim, ..front }, group);
-                return Ok(size); // and only now is the record given back (rule 9)
+                return Ok((output, due)); // and only now is the record given back (rule 9)
             }
             backoff.spin();
         }
@@ -237,11 +292,14 @@ impl Ring {
             };
             let settled = self.len() - claimed.size;
             let oldest = self.course.slot_after(front.slot, claimed.size);
-            let free = self.free_among(settled, oldest, now);
+            let forgiven = self.forgiven();
+            let free_by = now.max(forgiven);
+            let free = self.free_among(settled, oldest, free_by);
             let survey = Survey {
-                free: if free == settled && claimed.due <= now { self.len() } else { free },
+                free: if free == settled && claimed.due <= free_by { self.len() } else { free },
                 oldest: if settled == 0 { claimed.due } else { self.look(oldest).due() },
                 newest: claimed.due,
+                forgiven,
             };
             if self.is_still(front) {
                 return survey;

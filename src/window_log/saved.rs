@@ -15,7 +15,8 @@ impl<C> SlidingWindowLog<C> {
         if self.ring.len() == 0 {
             return (now, Vec::new());
         }
-        let mut instants: Vec<_> = self.ring.held(self.reading(now).0).map(|due| due.0).collect();
+        let free_by = self.reading(now).0.max(self.ring.forgiven());
+        let mut instants: Vec<_> = self.ring.held(free_by).map(|due| due.0).collect();
         instants.sort_unstable();
         (self.in_the_ring(now), instants)
     }

@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 use tollgate::{
-    FixedWindow, ManualClock, Nanos, PackedTokenBucket, Quota, RateLimitAt, ShardedTokenBucket, SlidingWindowCounter,
-    TokenBucket,
+    Clock, FixedWindow, ManualClock, Moment, Nanos, PackedTokenBucket, Quota, RateLimitAt, ShardedTokenBucket,
+    SlidingWindowCounter, SlidingWindowLog, TokenBucket,
 };
 use tollgate_testing::trace::{Admission, first_violation};
 
@@ -16,6 +16,7 @@ macro_rules! all {
         $check(|clock| FixedWindow::with_clock(QUOTA, clock), FixedWindow::forgive $(, $argument)?);
         $check(|clock| SlidingWindowCounter::with_clock(QUOTA, clock), SlidingWindowCounter::forgive $(, $argument)?);
         $check(|clock| ShardedTokenBucket::with_clock(QUOTA, clock), ShardedTokenBucket::forgive $(, $argument)?);
+        $check(|clock| SlidingWindowLog::with_clock(QUOTA, clock), SlidingWindowLog::forgive $(, $argument)?);
     };
 }
 
@@ -40,8 +41,6 @@ fn a_limiter_is_open_again<L: RateLimitAt>(build: impl Fn(ManualClock) -> L, for
     limiter.try_acquire_n_at(10, Nanos::from_secs(3_605)).unwrap();
     assert!(limiter.try_acquire().is_err());
     forgive(&limiter);
-    assert_eq!(limiter.try_acquire_up_to(u64::MAX), 10);
-    clock.advance(Duration::from_secs(2));
     assert_eq!(limiter.try_acquire_up_to(u64::MAX), 10);
 }
 
@@ -68,7 +67,6 @@ fn the_bound_is_kept<L: RateLimitAt>(build: impl Fn(ManualClock) -> L, forgive: 
 }
 
 fn limiter_now(clock: &ManualClock) -> Nanos {
-    use tollgate::Clock;
     clock.now()
 }
 
@@ -85,4 +83,37 @@ fn a_clock_that_was_put_right_is_no_reason_to_stay_shut() {
 #[test]
 fn what_is_forgiven_comes_on_top_once() {
     all!(the_bound_is_kept, QUOTA);
+}
+
+/// But a log is full again only when that clock's instant is past, for what it admits is due in order; the others at once.
+#[test]
+fn a_clock_that_was_ahead_shuts_a_log_until_then() {
+    let clock = ManualClock::starting_at(Nanos::from_secs(5));
+    let log = SlidingWindowLog::with_clock(QUOTA, clock.clone());
+    let bucket = TokenBucket::with_clock(QUOTA, clock.clone());
+    for limiter in [&log as &dyn RateLimitAt, &bucket] {
+        limiter.try_acquire_n_at(10, Nanos::from_secs(3_605)).unwrap();
+    }
+    log.forgive();
+    bucket.forgive();
+    assert_eq!((log.try_acquire_up_to(99), bucket.try_acquire_up_to(99)), (10, 10));
+    clock.set(Nanos::from_secs(3_605));
+    assert_eq!((log.try_acquire_up_to(99), bucket.try_acquire_up_to(99)), (0, 10));
+    clock.set(Nanos::from_secs(3_606).saturating_add(Duration::from_nanos(1)));
+    assert_eq!(log.try_acquire_up_to(99), 10);
+}
+
+/// What is saved of a log is what counts.
+#[test]
+fn what_is_forgiven_is_not_saved() {
+    let clock = ManualClock::starting_at(Nanos::from_secs(5));
+    let log = SlidingWindowLog::with_clock(QUOTA, clock.clone());
+    log.try_acquire_n(10).unwrap();
+    log.forgive();
+    clock.advance(Duration::from_millis(1));
+    log.try_acquire_n(3).unwrap();
+    let now = Moment::new(clock.now(), Nanos::from_secs(1_000));
+    let saved = log.snapshot_at(now);
+    let restored = SlidingWindowLog::with_clock(QUOTA, clock.clone()).restored_at(&saved, now).unwrap();
+    assert_eq!(restored.available(), 7);
 }

@@ -6,3 +6,4 @@ mod initial;
 mod names;
 mod own;
 mod published;
+mod with_status;

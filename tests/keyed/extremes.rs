@@ -110,7 +110,7 @@ fn a_horizon_ahead_of_the_reading_does_not_fill_the_table_early() {
 
 /// Numbers as they are and multiplied, and of which only the upper half differs.
 #[test]
-fn keys_that_differ_in_their_upper_halves_are_told_apart() {
+fn keys_that_differ_in_their_upper_halves_are_within_time() {
     for factor in [1, 0x517C_C1B7_2722_0A95, 0x9E37_79B9_7F4A_7C15, 0x0000_0001_0000_0001] {
         for shift in [0, 16, 24, 32, 40, 48, 52] {
             let hasher = Times { factor, hash: 0 };
@@ -168,14 +168,14 @@ fn refusals_on_an_older_reading_cost_nobody_anything() {
     }
 }
 
-/// At the last instants that are told apart, with the shortest debts: nothing wraps.
+/// At the last instants that a table counts, with the shortest debts: nothing wraps.
 #[test]
 fn refusals_at_the_last_instant_do_not_wrap() {
     let limiter = limiter(Quota::per(1, Duration::from_nanos(1)), 1);
     let at = |key, now| limiter.try_acquire_n_at(&key, 1, now);
     let known: Vec<u64> = (0..100).filter(|&key| at(key, Nanos::MAX).is_ok()).collect();
     assert_eq!(known.len(), 15);
-    assert!(known.iter().all(|key| !limiter.forget_at(key, Nanos::MAX)), "no later instant is told apart");
+    assert!(known.iter().all(|key| !limiter.forget_at(key, Nanos::MAX)), "all later instants count as the last");
     for key in 0..1_000 {
         assert!(at(key, Nanos::MAX).is_err() && at(key, Nanos::ZERO).is_err(), "key {key}");
     }

@@ -3,6 +3,7 @@
 
 mod handles;
 mod long_run;
+mod quiet;
 mod sizes;
 
 use core::time::Duration;

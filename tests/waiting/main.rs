@@ -6,3 +6,4 @@ mod reports;
 mod rules;
 mod sharded;
 mod stress;
+mod turns;

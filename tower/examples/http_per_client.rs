@@ -5,7 +5,7 @@
 //! for i in $(seq 4); do curl -si http://127.0.0.1:8080/ | head -1; done
 //! ```
 //!
-//! Each client gets three requests at once and one more each second. Clients are told apart by their IPv4 address, or by
+//! Each client gets three requests at once and one more each second. Clients are known by their IPv4 address, or by
 //! the first 64 bits of their IPv6 address. Behind a proxy that is the proxy's address: take the key from a header that
 //! the proxy sets instead.
 

@@ -1,24 +1,45 @@
-//! Rate limits of [`tollgate`] in HTTP services: what to answer when a call is refused.
-//!
-//! The examples beside this crate are servers that use it: `http_server` has one limit for all, `http_per_client` one for
-//! each client.
-//!
-//! # Examples
+//! Rate limits of [`tollgate`] for tower: in front of services of axum, tonic and hyper, and behind clients.
 //!
 //! ```
-//! use http::Response;
-//! use tollgate::{ManualClock, Quota, TokenBucket};
+//! use axum::{Router, routing::get};
+//! use tollgate::{Quota, TokenBucket};
+//! use tollgate_tower::RateLimitLayer;
 //!
-//! let bucket = TokenBucket::with_clock(Quota::per_minute(1), ManualClock::new());
-//! let answer = || match bucket.try_acquire() {
-//!     Ok(()) => Response::new("admitted"),
-//!     Err(denied) => tollgate_tower::refusal(&denied),
-//! };
-//! assert_eq!(answer().status(), 200);
-//! let refused = answer();
-//! assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (429, &"60".parse().unwrap()));
+//! let app: Router = Router::new()
+//!     .route("/", get(async || "hello"))
+//!     .layer(RateLimitLayer::new(TokenBucket::new(Quota::per_second(100))));
 //! ```
+//!
+//! # What there is
+//!
+//! * [`RateLimitLayer`]: one [`Policy`] or several in front of a service: for all requests or by key, for routes and methods, in
+//!   requests or bytes. A policy refuses, has requests wait in line for a bounded time, or only observes.
+//! * [`key`]: whom a request is counted for. Peers, clients behind trusted proxies, API keys, and any function.
+//! * [`client`]: a layer for clients that paces what goes to each host, and heeds what the host answers.
+//! * [`Dialect`] and [`Answer`]: what clients are told.
+//!
+//! # Features
+//!
+//! * `axum`, `tonic`: [`PeerAddress`](key::PeerAddress) finds the address where those servers put it.
+//! * `metrics`: the counter `tollgate_requests_total`, with labels `policy`, `outcome` (`admitted`, `denied`, `table_full`,
+//!   `no_key`, `unlimited`) and `mode` (`enforced`, `observed`), as many series as that makes and no more; and the histogram
+//!   `tollgate_wait_seconds` of what requests that wait have to wait.
+//! * `tracing`: an event at level debug for each refusal, with the policy's name and the hint. Keys are not in it.
 #![forbid(unsafe_code)]
+
+mod answer;
+pub mod client;
+#[cfg(any(doc, doctest))]
+pub mod docs;
+pub mod key;
+mod layer;
+mod limit;
+mod observe;
+mod policy;
+
+pub use answer::{Answer, Dialect, EmptyAnswer, GrpcAnswer, ProblemAnswer, Reason, Refusal, Report};
+pub use layer::{RateLimitLayer, RateLimitService, ResponseFuture};
+pub use policy::{Keyless, Policy, Unit, body_bytes};
 
 use http::header::{HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};

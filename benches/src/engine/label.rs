@@ -4,7 +4,8 @@ use super::version;
 use crate::figures::error::{Error, Result};
 
 /// Which part an engine plays in a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A limiter of this crate.
     Ours,

@@ -14,7 +14,7 @@ use core::time::Duration;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::time::{MissedTickBehavior, interval};
-use tollgate::{Quota, TokioClock, WaitingTokenBucket};
+use tollgate::{Quota, TokioClock, Turns, WaitingTokenBucket};
 
 /// Longer than anybody waits here.
 const LONGEST: Duration = Duration::from_hours(1);
@@ -30,9 +30,29 @@ pub trait Waiting: Send + Sync + 'static {
     /// Is done when one token is taken. Dropped before, it takes none.
     fn wait(&self) -> impl Future<Output = ()> + Send;
 
+    /// One task that waits for this limiter again and again.
+    fn caller(limiter: Arc<Self>) -> impl Caller
+    where
+        Self: Sized,
+    {
+        limiter
+    }
+
     /// The most that may be admitted within `elapsed` since it was built, as the limiter documents it.
     fn bound(quota: Quota, elapsed: Duration) -> u64 {
         quota.burst().saturating_add(accrued(quota, elapsed))
+    }
+}
+
+/// A task that waits again and again.
+pub trait Caller: Send + 'static {
+    /// Is done when one token is taken. Dropped before, it takes none.
+    fn wait(&mut self) -> impl Future<Output = ()> + Send;
+}
+
+impl<W: Waiting> Caller for Arc<W> {
+    async fn wait(&mut self) {
+        W::wait(self).await;
     }
 }
 
@@ -44,6 +64,35 @@ impl Waiting for WaitingTokenBucket<TokioClock> {
     }
 
     async fn wait(&self) {
+        self.acquire(1).await.expect("the line is longer than all who wait");
+    }
+}
+
+/// The same, where each task takes its turns: late by so much, it still gets what fell due meanwhile.
+#[derive(Debug)]
+pub struct InTurn(Arc<WaitingTokenBucket<TokioClock>>);
+
+/// What tokio's timers are late by, and then some.
+const SLACK: Duration = Duration::from_millis(5);
+
+impl Waiting for InTurn {
+    const LABEL: Label = Label::ours("waiting-turns", "std");
+
+    fn build(quota: Quota) -> Self {
+        Self(Arc::new(WaitingTokenBucket::build(quota)))
+    }
+
+    async fn wait(&self) {
+        Waiting::wait(&*self.0).await;
+    }
+
+    fn caller(limiter: Arc<Self>) -> impl Caller {
+        Turns::new(Arc::clone(&limiter.0), SLACK)
+    }
+}
+
+impl Caller for Turns<Arc<WaitingTokenBucket<TokioClock>>> {
+    async fn wait(&mut self) {
         self.acquire(1).await.expect("the line is longer than all who wait");
     }
 }

@@ -23,6 +23,7 @@ pub mod keyed;
 pub mod latency;
 pub mod measurement;
 pub mod single;
+pub mod snapshot;
 pub mod summary;
 pub mod waiting;
 pub mod writes;

@@ -4,7 +4,7 @@ use super::splice::splice;
 use super::steps::STEPS;
 use crate::figures::error::{Error, Result};
 use crate::figures::row::{self, Row};
-use crate::measure::summary;
+use crate::measure::{summary, waiting};
 use std::path::{Path, PathBuf};
 
 /// The command line of `report`.
@@ -47,16 +47,21 @@ pub fn command(options: &Options) -> Result<()> {
 }
 
 /// What belongs between the markers: a table and where it comes from; nothing as long as nothing is recorded. All but the
-/// headline are of the csv of their name.
+/// headline are of the csv of their name; waiting has rows of its own kind.
 fn block(wanted: &str, results: &Path) -> Result<String> {
     let step = STEPS.iter().find(|step| step.name == wanted);
-    if step.is_none() && wanted != "headline" {
+    if step.is_none() && wanted != "headline" && wanted != "waiting" {
         let names = STEPS.map(|step| step.name).join(" ");
-        return Err(Error::Request(format!("no table is called {wanted}; there are: headline {names}")));
+        return Err(Error::Request(format!("no table is called {wanted}; there are: headline waiting {names}")));
     }
     let Some(folder) = newest(results)? else { return Ok(String::new()) };
-    let rows = read(&results.join(&folder))?;
-    let text = step.map_or_else(|| summary::text(&rows), |step| step.block(&rows));
+    let text = if wanted == "waiting" {
+        let Some(table) = waiting::recorded(&results.join(&folder))? else { return Ok(String::new()) };
+        table
+    } else {
+        let rows = read(&results.join(&folder))?;
+        step.map_or_else(|| summary::text(&rows), |step| step.block(&rows))
+    };
     Ok(format!("\n{}\n\nFrom `results/{folder}` in the repository.\n\n", text.trim_end()))
 }
 

@@ -5,11 +5,12 @@ use crate::measure::contention::CONTENTION;
 use crate::measure::keyed::KEYED;
 use crate::measure::latency::LATENCY;
 use crate::measure::measurement::Measurement;
+use crate::measure::snapshot::SNAPSHOT;
 use crate::measure::writes::WRITES;
 
 /// All measurements that are recorded in rows. The coarse clock's thread runs for good once it is started, so the clocks
 /// come last.
-pub const STEPS: [Measurement; 5] = [CONTENTION, LATENCY, KEYED, WRITES, CLOCK];
+pub const STEPS: [Measurement; 6] = [CONTENTION, LATENCY, KEYED, SNAPSHOT, WRITES, CLOCK];
 
 #[cfg(test)]
 mod tests {

@@ -69,6 +69,8 @@ pub enum Call {
     AcquireAt(u64),
     /// Takes what there is, up to so many tokens, as no handle.
     UpTo(u64),
+    /// Gives a token back.
+    Refund,
     /// Becomes a handle.
     Claim,
     /// Drops the handle.

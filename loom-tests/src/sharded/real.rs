@@ -82,6 +82,7 @@ impl Limiter for Real {
                     let to = self.time.truth();
                     admitted.push(Admission { from, to, cost });
                 }
+                Call::Refund => self.bucket.refund(1),
                 Call::Claim => handle = Some(self.bucket.handle()),
                 Call::Release => handle = None,
                 Call::Tick(by) => self.time.tick(by),

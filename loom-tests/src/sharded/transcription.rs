@@ -3,7 +3,7 @@
 use super::{Admission, Call, Limiter, Truth, World, real, slower};
 use crate::sync::{AtomicU64, Ordering};
 use tollgate::algorithm::{Algorithm, Gcra};
-use tollgate::loom_support::lease::Word;
+use tollgate::loom_support::lease::{Quiet, Word};
 use tollgate::{Nanos, Quota};
 
 /// The rules, by number. All of them together are the protocol.
@@ -38,6 +38,18 @@ pub struct Rules {
     pub reserve: bool,
     /// 7: a handle gives back what is left no later than its slot.
     pub given_back_first: bool,
+    /// 8: what there is to tell is told after it was done.
+    pub told_after: bool,
+    /// 8: a deposit is told.
+    pub deposit_told: bool,
+    /// 8: the news are counted before the look, not after it.
+    pub news_first: bool,
+    /// 8: a look acquires the news.
+    pub news_acquired: bool,
+    /// 8: any news end the quiet.
+    pub news_heeded: bool,
+    /// 8: the quiet ends when a token is due.
+    pub ends: bool,
     /// A call on a reading takes nothing but tokens from V.
     pub readings_from_central: bool,
 }
@@ -70,6 +82,12 @@ impl Rules {
         acquired: true,
         reserve: true,
         given_back_first: true,
+        told_after: true,
+        deposit_told: true,
+        news_first: true,
+        news_acquired: true,
+        news_heeded: true,
+        ends: true,
         readings_from_central: true,
     };
 }
@@ -83,7 +101,9 @@ pub struct Transcription {
     consumed: AtomicU64,
     deposits: AtomicU64,
     dry: AtomicU64,
+    news: AtomicU64,
     slots: Vec<AtomicU64>,
+    quiet: Vec<AtomicU64>,
     clock: AtomicU64,
     truth: Truth,
 }
@@ -126,6 +146,8 @@ impl Transcription {
             consumed: AtomicU64::new(0),
             deposits: AtomicU64::new(0),
             dry: AtomicU64::new(u64::MAX),
+            news: AtomicU64::new(0),
+            quiet: (0..world.shards + world.handles).map(|_| AtomicU64::new(0)).collect(),
             slots: (0..world.shards + world.handles).map(|_| AtomicU64::new(Word::EMPTY.0)).collect(),
             clock: AtomicU64::new(0),
             truth: Truth::default(),
@@ -239,6 +261,9 @@ impl Transcription {
         if deposit > 0 && self.rules.counted_after {
             self.deposits.fetch_add(1, Ordering::Release);
         }
+        if deposit > 0 && self.rules.deposit_told {
+            self.news.fetch_add(1, Ordering::Release);
+        }
     }
 
     /// Rule 3: tokens that nobody has to reserve room for.
@@ -316,9 +341,50 @@ impl Transcription {
         if self.take(me, me.slot, n) {
             return true;
         }
+        let mut news = self.news();
         let now = self.now(me);
+        if n == 1 && self.is_quiet(me.slot, now, news) {
+            return false;
+        }
         let consumed = self.consumed.load(Ordering::Relaxed);
-        (self.gcra.available(consumed, real(now)) >= n && self.refill(me, n, now)) || self.steal(me, n)
+        let Err(denied) = self.gcra.acquire(consumed, n, real(now)) else {
+            return self.refill(me, n, now) || self.steal(me, n);
+        };
+        if self.steal(me, n) {
+            return true;
+        }
+        if !self.rules.news_first {
+            news = self.news();
+        }
+        if n == 1 && self.dry.load(Ordering::Relaxed) == self.deposits.load(Ordering::Relaxed) {
+            let until = real(now).0 + u64::try_from(denied.retry_after().expect("some time").as_nanos()).expect("soon");
+            self.quiet[me.slot].store(Quiet::new(Nanos(until), news).0, Ordering::Relaxed);
+        }
+        false
+    }
+
+    /// Rule 8.
+    fn news(&self) -> u64 {
+        self.news.load(if self.rules.news_acquired { Ordering::Acquire } else { Ordering::Relaxed })
+    }
+
+    /// Rule 8. In a model every pause is a short one; without its end it lasts as long as there are no news.
+    fn is_quiet(&self, slot: usize, now: Nanos, news: u64) -> bool {
+        let quiet = Quiet(self.quiet[slot].load(Ordering::Relaxed));
+        let seen = quiet.0 & 0xffff;
+        let news = if self.rules.news_heeded { news } else { seen };
+        if self.rules.ends { quiet.lasts(real(now), news, 10_000) } else { quiet.0 != 0 && seen == news }
+    }
+
+    fn refund(&self, me: &Caller) {
+        let now = self.now(me);
+        if !self.rules.told_after {
+            self.news.fetch_add(1, Ordering::Release);
+        }
+        Self::update(&self.consumed, |word| Some(self.gcra.refund(word, 1, real(now))));
+        if self.rules.told_after {
+            self.news.fetch_add(1, Ordering::Release);
+        }
     }
 
     fn acquire_at(&self, me: &mut Caller, n: u64) -> bool {
@@ -380,6 +446,7 @@ impl Limiter for Transcription {
                 Call::Acquire(n) => drop(self.acquire(&mut me, n)),
                 Call::AcquireAt(n) => drop(self.acquire_at(&mut me, n)),
                 Call::UpTo(n) => self.up_to(&mut me, n),
+                Call::Refund => self.refund(&me),
                 Call::Claim => self.claim(&mut me),
                 Call::Release => self.release(&mut me),
                 Call::Tick(by) => {

@@ -4,17 +4,17 @@
 //! The rules have the numbers of the library's own list, in the header of its module; [`Rules`] names those that can be
 //! taken away.
 
-mod exact;
 mod twin;
 
-pub use exact::{Exact, assert_no_span_overfull};
 pub use twin::{Rules, Stop, Twin};
 
 use crate::cell::{Op, OwnReading, Script};
 use crate::sync::Arc;
 use crate::{assert_sequential, explained, race};
 use core::time::Duration;
-use tollgate::{Nanos, SlidingWindowLog, Status};
+use tollgate::{Nanos, Quota, SlidingWindowLog, Status};
+use tollgate_testing::reference::{self, Model};
+use tollgate_testing::trace::{Admission, first_overfull_span};
 
 /// The period of every log here, in nanoseconds.
 pub const PERIOD: u64 = 16;
@@ -57,23 +57,56 @@ pub trait Subject: Send + Sync + 'static {
 #[derive(Clone, Copy, Debug)]
 struct Record {
     op: Op,
-    at: u64,
+    at: Nanos,
     outcome: Outcome,
 }
 
 fn run(subject: &impl Subject, script: Script) -> Vec<Record> {
-    script.iter().map(|&(op, at)| Record { op, at, outcome: subject.apply(op, Nanos(at)) }).collect()
+    script.iter().map(|&(op, at)| Record { op, at: Nanos(at), outcome: subject.apply(op, Nanos(at)) }).collect()
 }
 
-/// Does a recorded call on the exact log, and says whether the outcome is the recorded one.
-fn step(exact: &mut Exact, record: &Record) -> bool {
-    let Record { op, at, outcome } = *record;
-    match (op, outcome) {
-        (Op::Take(n), Outcome::Taken(taken)) => n == taken && exact.take(n, at),
-        (Op::Take(n), Outcome::Denied(wait)) => n > exact.room(at) && wait == exact.wait_for(n, at),
-        (Op::UpTo(n), Outcome::Taken(taken)) => taken == n.min(exact.room(at)) && exact.take(taken, at),
-        (Op::Look, Outcome::Seen(status)) => status == exact.status(at),
-        _ => false,
+/// The exact log, and its limit.
+#[derive(Clone, Debug)]
+struct Exact {
+    limit: u64,
+    log: reference::SlidingWindowLog,
+}
+
+impl Exact {
+    fn new(limit: u64) -> Self {
+        Self { limit, log: reference::SlidingWindowLog::new(Quota::per(limit, Duration::from_nanos(PERIOD))) }
+    }
+
+    /// Does a recorded call, and says whether the outcome is the recorded one.
+    fn step(&mut self, record: &Record) -> bool {
+        let Record { op, at, outcome } = *record;
+        match (op, outcome) {
+            (Op::Take(n), Outcome::Taken(taken)) => n == taken && self.log.admit(n, at),
+            (Op::Take(n), Outcome::Denied(wait)) => !self.log.would_admit(n, at) && wait == self.wait_for(n, at),
+            (Op::UpTo(n), Outcome::Taken(taken)) => taken == self.log.admit_up_to(n, at),
+            (Op::Look, Outcome::Seen(status)) => status == self.status(at),
+            _ => false,
+        }
+    }
+
+    fn wait_for(&self, n: u64, at: Nanos) -> Duration {
+        Duration::from_nanos(self.log.earliest(n, at).expect("at most the limit").0 - at.0)
+    }
+
+    fn status(&self, at: Nanos) -> Status {
+        let (retry_after, reset_after) = (self.wait_for(1, at), self.wait_for(self.limit, at));
+        Status::new(self.limit, self.log.available(at), Some(retry_after), reset_after)
+    }
+}
+
+/// Panics with "over-admission" if some half-open span of [`PERIOD`] holds more than `limit`.
+///
+/// # Panics
+///
+/// See above.
+pub fn assert_no_span_overfull(admitted: &[Admission], limit: u64) {
+    if let Some(span) = first_overfull_span(admitted, Duration::from_nanos(PERIOD), limit) {
+        panic!("over-admission: {span}, of {admitted:?}");
     }
 }
 
@@ -88,9 +121,9 @@ impl<const N: usize> Scene<N> {
         let subject = Arc::new(subject);
         let before = run(&*subject, self.before);
         let histories = race(&subject, self.threads, |subject, script| run(subject, script)).to_vec();
-        let seen = PROBES.map(|at| (at, subject.look(Nanos(at))));
+        let seen = PROBES.map(|at| (Nanos(at), subject.look(Nanos(at))));
         self.check_bound(before.iter().chain(histories.iter().flatten()));
-        assert_sequential(&self.start(&before), &histories, step, |exact| looks_like(exact, &seen));
+        assert_sequential(&self.start(&before), &histories, Exact::step, |exact| looks_like(exact, &seen));
     }
 
     /// Plays the scene on `twin`, in which the first thread stops for ever in the middle of its last call. The others
@@ -115,14 +148,14 @@ impl<const N: usize> Scene<N> {
             records
         })
         .to_vec();
-        let seen = PROBES.map(|at| (at, twin.look(Nanos(at))));
+        let seen = PROBES.map(|at| (Nanos(at), twin.look(Nanos(at))));
 
         let start = self.start(&before);
-        let without = explained(&start, &histories, step, |exact| looks_like(exact, &seen));
+        let without = explained(&start, &histories, Exact::step, |exact| looks_like(exact, &seen));
         let Some(&(op, at)) = self.threads[0].last() else { unreachable!("checked above") };
         let Op::Take(n) = op else { unreachable!("checked above") };
-        histories[0].push(Record { op, at, outcome: Outcome::Taken(n) });
-        let with = explained(&start, &histories, step, |exact| looks_like(exact, &seen));
+        histories[0].push(Record { op, at: Nanos(at), outcome: Outcome::Taken(n) });
+        let with = explained(&start, &histories, Exact::step, |exact| looks_like(exact, &seen));
         assert!(without || with, "no sequential order with a call stopped at {stop:?}: {histories:?}");
         if with {
             self.check_bound(before.iter().chain(histories.iter().flatten()));
@@ -130,23 +163,23 @@ impl<const N: usize> Scene<N> {
     }
 
     fn start(&self, before: &[Record]) -> Exact {
-        let mut exact = Exact::new(self.limit, PERIOD);
+        let mut exact = Exact::new(self.limit);
         for record in before {
-            assert!(step(&mut exact, record), "no sequential order, even for one thread: {record:?}");
+            assert!(exact.step(record), "no sequential order, even for one thread: {record:?}");
         }
         exact
     }
 
     fn check_bound<'a>(&self, records: impl Iterator<Item = &'a Record>) {
         let admitted = records.filter_map(|record| match record.outcome {
-            Outcome::Taken(n) => Some((record.at, n)),
+            Outcome::Taken(n) => Some(Admission::new(n, record.at)),
             _ => None,
         });
-        assert_no_span_overfull(&admitted.collect::<Vec<_>>(), self.limit, PERIOD);
+        assert_no_span_overfull(&admitted.collect::<Vec<_>>(), self.limit);
     }
 }
 
-fn looks_like(exact: &Exact, seen: &[(u64, Status)]) -> bool {
+fn looks_like(exact: &Exact, seen: &[(Nanos, Status)]) -> bool {
     seen.iter().all(|&(at, status)| exact.status(at) == status)
 }
 

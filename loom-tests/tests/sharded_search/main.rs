@@ -60,8 +60,17 @@ fn check(name: &str, world: Scenario<'_>, short: i64, twins: &[(Broken, Fault)])
 }
 
 /// What scenarios have in common.
-const WORLD: Scenario<'_> =
-    Scenario { threads: &[], slots: 1, batch: 1, central: 4, consumed: 0, credits: 0, ticks: 1, broken: Nothing };
+const WORLD: Scenario<'_> = Scenario {
+    threads: &[],
+    slots: 1,
+    batch: 1,
+    central: 4,
+    consumed: 0,
+    credits: 0,
+    settling: None,
+    ticks: 1,
+    broken: Nothing,
+};
 
 #[test]
 fn two_refillers_of_one_slot() {
@@ -149,4 +158,26 @@ fn calls_on_a_reading_keep_to_it() {
 fn refunds_come_at_any_time() {
     let threads = &[(0, &[Acquire(1), Refund][..]), (0, &[Acquire(1), Acquire(3)])];
     check("refunds", Scenario { threads, central: 3, ..WORLD }, 0, &[]);
+}
+
+/// A slot that is quiet misses nothing: neither a refund, nor a deposit, nor a token that falls due.
+#[test]
+fn nothing_is_missed_in_the_quiet() {
+    let quiet = Scenario { settling: Some(0), central: 2, consumed: 2, slots: 2, ticks: 0, ..WORLD };
+    let threads = &[(0, &[Refund][..]), (1, &[Acquire(1), Acquire(1)])];
+    let twins = [ToldFirst, NewsAfterLook, NewsNotAcquired, NewsIgnored].map(|broken| (broken, Missed));
+    check("a refund in the quiet", Scenario { threads, ..quiet }, 4, &twins);
+    let threads = &[(0, &[Acquire(1)][..]), (1, &[Acquire(1)])];
+    let world = Scenario { threads, consumed: 0, ..quiet };
+    check("a deposit in the quiet", world, 2, &[(DepositNotTold, Missed)]);
+    let threads = &[(0, &[Acquire(1)][..]), (1, &[Acquire(1)])];
+    check("a token in the quiet", Scenario { threads, ticks: 1, ..quiet }, 2, &[(NeverEnds, Missed)]);
+}
+
+/// Tokens that settle are drawn as credits, and no window has more for it.
+#[test]
+fn what_has_settled_keeps_the_bound() {
+    let threads = &[(0, &[Acquire(1), Acquire(1)][..]), (0, &[Acquire(1), Acquire(1)])];
+    let world = Scenario { threads, central: 2, credits: 1, ticks: 2, settling: Some(1), ..WORLD };
+    check("settling", world, 0, &[]);
 }

@@ -1,7 +1,7 @@
 //! [`Memory`]: atomic words as the memory model has them, stale reads included.
 
 /// The most words and threads there can be.
-const WORDS: usize = 5;
+const WORDS: usize = 8;
 const THREADS: usize = 3;
 
 /// How much of each word's history has been seen: an index into it, per word.

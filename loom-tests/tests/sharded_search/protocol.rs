@@ -4,7 +4,7 @@
 //! gives up on a value that a load may return.
 
 use crate::memory::Memory;
-use crate::world::{At, Broken, Call, DEPOSITS, DRY, SLOTS, Scenario, State, Thread, V, instant};
+use crate::world::{At, Broken, Call, DEPOSITS, DRY, NEWS, QUIET, SLOTS, Scenario, State, Thread, V, instant};
 use tollgate::algorithm::{Algorithm, Gcra};
 use tollgate::loom_support::lease::Word;
 
@@ -60,7 +60,7 @@ impl Step<'_> {
     /// The memory after a read-modify-write that left `value` in `word`.
     fn updated(&self, word: usize, value: u64) -> Memory {
         let mut memory = self.state.memory.clone();
-        memory.update(self.id, word, value, word == DEPOSITS);
+        memory.update(self.id, word, value, word == DEPOSITS || word == NEWS);
         memory
     }
 
@@ -81,17 +81,22 @@ impl Step<'_> {
                 self.go(memory, At::Draw, |me| (me.reading, me.first, me.seen) = (reading, Some(reading), me.held));
             }
             (Call::Acquire(n) | Call::Spend(n), At::Start) => self.look_at_own(n, own),
-            (Call::Acquire(n) | Call::Spend(n), At::TakeOwn) => self.take_from(n, own, now, At::Look),
+            (Call::Acquire(n) | Call::Spend(n), At::TakeOwn) => self.take_from(n, own, now, self.elsewhere()),
             (Call::Spend(_), _) => self.denied(memory),
             (Call::Acquire(_), At::Undo(word)) => {
                 let memory = self.updated(word, self.last(word).0.wrapping_add(Word::ONE));
-                self.go(memory, if word == own { At::Look } else { At::Scan(word + 1) }, |me| me.dry = false);
+                self.go(memory, if word == own { self.elsewhere() } else { At::Scan(word + 1) }, |me| me.dry = false);
             }
-            (Call::Acquire(_), At::Look) => self.go(memory, At::Central, |me| me.reading = now),
+            (_, At::News | At::NewsLate | At::Quiet | At::Hush | At::Tell) => self.keep_quiet(own, me),
+            (Call::Acquire(n), At::Look) => {
+                let at = if n == 1 && self.world.settling.is_some() { At::Quiet } else { At::Central };
+                self.go(memory, at, |me| me.reading = now);
+            }
             (Call::Acquire(n), At::Central) => {
                 for (value, memory) in self.loads(V) {
                     let enough = self.available(value, me.reading) >= n;
-                    self.go(memory, if enough { At::Begin } else { At::Dry }, |_| {});
+                    let due = self.due(value, me.reading);
+                    self.go(memory, if enough { At::Begin } else { At::Dry }, |me| me.due = due);
                 }
             }
             (Call::Acquire(_), At::Begin) => self.begin(own),
@@ -116,6 +121,8 @@ impl Step<'_> {
                 let memory = self.updated(DEPOSITS, self.state.memory.last(DEPOSITS) + 1);
                 if self.broken(Broken::CountedFirst) {
                     self.go(memory, At::Finish, |_| {});
+                } else if self.tells() {
+                    self.go(memory, At::Tell, |_| {});
                 } else {
                     self.denied(memory); // what was admitted has been noted
                 }
@@ -127,10 +134,18 @@ impl Step<'_> {
                 let at = if self.broken(Broken::CreditsAsOf) { At::TakeOwn } else { At::Exact };
                 self.go(memory, at, |me| me.reading = now);
             }
-            (Call::Refund, At::Start) => self.go(memory, At::Central, |me| me.reading = now),
+            (Call::Refund, At::Start) => {
+                let at = if self.broken(Broken::ToldFirst) { At::Tell } else { At::Central };
+                self.go(memory, at, |me| me.reading = now);
+            }
             (Call::Refund, _) => {
                 let value = self.gcra().refund(memory.last(V), 1, instant(me.reading));
-                self.denied(self.updated(V, value));
+                let memory = self.updated(V, value);
+                if self.world.settling.is_some() && !self.broken(Broken::ToldFirst) {
+                    self.go(memory, At::Tell, |_| {});
+                } else {
+                    self.denied(memory);
+                }
                 self.next.last_mut().unwrap().admitted[usize::try_from(now).unwrap()] -= 1;
             }
             (Call::Claim, _) => match self.last(SLOTS + self.world.slots - 1) {
@@ -143,6 +158,75 @@ impl Step<'_> {
             (Call::Drop, _) => self.drop_handle(own, me),
         }
     }
+
+    /// Where a call goes on whose slot is short.
+    fn elsewhere(&self) -> At {
+        if self.world.settling.is_some() { At::News } else { At::Look }
+    }
+
+    /// Whether a deposit is told (rule 8).
+    fn tells(&self) -> bool {
+        let told = self.world.settling == Some(0) && !self.broken(Broken::DepositNotTold);
+        told || matches!(self.call, Call::Drop) && self.world.settling.is_some()
+    }
+
+    /// Rule 8: a slot that need not look, one that need not look from now on, and news for those.
+    fn keep_quiet(&mut self, own: usize, me: &Thread) {
+        let word = own - SLOTS + QUIET;
+        match me.at {
+            At::Quiet => {
+                for (value, memory) in self.loads(word) {
+                    if self.world.is_quiet(value, me.reading, me.news) {
+                        self.denied(memory);
+                    } else {
+                        self.go(memory, At::Central, |_| {});
+                    }
+                }
+            }
+            At::Hush => {
+                let mut memory = self.state.memory.clone();
+                let until = me.due.max(me.reading + self.world.settling.unwrap_or(0));
+                memory.store(self.id, word, Scenario::hushed(until, me.news));
+                self.denied(memory);
+            }
+            At::Tell => {
+                let memory = self.updated(NEWS, self.state.memory.last(NEWS) + 1);
+                if matches!(self.call, Call::Refund) && self.broken(Broken::ToldFirst) {
+                    self.go(memory, At::Central, |_| {});
+                } else {
+                    self.denied(memory); // what was admitted has been noted
+                }
+            }
+            _ => self.count_news(me),
+        }
+    }
+
+    /// Rule 8: the news, before the clock is read.
+    fn count_news(&mut self, me: &Thread) {
+        let acquire = !self.broken(Broken::NewsNotAcquired);
+        let at = if me.at == At::News { At::Look } else { At::Hush };
+        for (news, memory) in self.state.memory.loads(self.id, NEWS, acquire).collect::<Vec<_>>() {
+            self.go(memory, at, |me| me.news = news);
+        }
+    }
+
+    /// Ends a call that found nothing anywhere; before that, hushes its slot (rule 8) if it looked at V for one token and
+    /// did not lose a race.
+    fn deny(&mut self, memory: Memory, n: u64) {
+        let me = &self.state.threads[self.id];
+        if n != 1 || me.handle || me.due <= me.reading || self.world.settling.is_none() {
+            self.denied(memory);
+        } else {
+            let at = if self.broken(Broken::NewsAfterLook) { At::NewsLate } else { At::Hush };
+            self.go(memory, at, |_| {});
+        }
+    }
+
+    /// The first tick, from `reading` on, at which V has a token.
+    fn due(&self, value: u64, reading: u64) -> u64 {
+        (reading..reading + 9).find(|&tick| self.available(value, tick) > 0).expect("a tick")
+    }
+
     /// The central word's algorithm, as this access sees it.
     fn gcra(&self) -> Gcra {
         let mut slots = SLOTS..SLOTS + self.world.slots;
@@ -158,7 +242,8 @@ impl Step<'_> {
     fn look_at_own(&mut self, n: u64, own: usize) {
         for (value, memory) in self.loads(own) {
             let enough = Word(value).credits() >= n;
-            self.go(memory, if enough { At::TakeOwn } else { At::Look }, |_| {});
+            let at = if enough { At::TakeOwn } else { self.elsewhere() };
+            self.go(memory, at, |_| {});
         }
     }
 
@@ -286,7 +371,7 @@ impl Step<'_> {
             }
             At::DryNow => {
                 for (value, memory) in self.loads(DRY) {
-                    if value == me.began { self.denied(memory) } else { self.go(memory, At::Scan(SLOTS), |_| {}) }
+                    if value == me.began { self.deny(memory, n) } else { self.go(memory, At::Scan(SLOTS), |_| {}) }
                 }
             }
             At::Scan(word) if word < SLOTS + self.world.slots => {
@@ -304,7 +389,7 @@ impl Step<'_> {
             At::SetDry => {
                 let mut memory = self.state.memory.clone();
                 memory.store(self.id, DRY, me.began);
-                self.denied(memory);
+                self.deny(memory, n);
             }
             At::TakeFrom(word) => self.take_from(n, word, self.state.now, At::Scan(word + 1)),
             At::Gather(_) | At::PutBack(_) => self.gather(n, me),

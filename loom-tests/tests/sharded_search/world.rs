@@ -6,11 +6,13 @@ use tollgate::algorithm::{Algorithm, Gcra};
 use tollgate::loom_support::lease::Word;
 use tollgate::{Nanos, Quota};
 
-/// Words of the memory: the central word, the two beside it, then the slots.
+/// Words of the memory: the central word, the two beside it, the slots, the news, and each slot's quiet.
 pub(crate) const V: usize = 0;
 pub(crate) const DEPOSITS: usize = 1;
 pub(crate) const DRY: usize = 2;
 pub(crate) const SLOTS: usize = 3;
+pub(crate) const NEWS: usize = 5;
+pub(crate) const QUIET: usize = 6;
 
 /// What a thread is to do.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +69,18 @@ pub(crate) enum Broken {
     FreedFirst,
     /// 7: the first reading that a handle takes sizes the next batches too.
     HandleReadingReused,
+    /// 8: news is told before it has happened.
+    ToldFirst,
+    /// 8: the news are counted after the look.
+    NewsAfterLook,
+    /// 8: a look does not acquire the news.
+    NewsNotAcquired,
+    /// 8: the quiet goes on whatever comes.
+    NewsIgnored,
+    /// 8: a deposit is not told, although nothing settles.
+    DepositNotTold,
+    /// 8: the quiet ends with news alone.
+    NeverEnds,
     /// A call on a reading spends credits.
     CreditsAsOf,
 }
@@ -82,6 +96,8 @@ pub(crate) enum Fault {
     BitLeftBehind,
     /// In the end, denials would not look for the credits that there are.
     DryWithCredits,
+    /// In the end, a slot is quiet although there are tokens, and nothing settles.
+    Missed,
 }
 
 /// How long a tick takes, in nanoseconds: so long that a token is more than a unit.
@@ -105,6 +121,8 @@ pub(crate) struct Scenario<'a> {
     pub(crate) consumed: u64,
     /// Credits in each slot at the start.
     pub(crate) credits: u64,
+    /// For how many ticks tokens are left to settle after a denial; `None`: no slot is ever quiet.
+    pub(crate) settling: Option<u64>,
     /// How often the clock ticks, at whatever moments.
     pub(crate) ticks: u64,
     pub(crate) broken: Broken,
@@ -117,7 +135,9 @@ pub(crate) enum At {
     Start,
     TakeOwn,
     Undo(usize),
+    News,
     Look,
+    Quiet,
     Central,
     Begin,
     Clock,
@@ -132,6 +152,9 @@ pub(crate) enum At {
     Scan(usize),
     TakeFrom(usize),
     SetDry,
+    NewsLate,
+    Hush,
+    Tell,
     Gather(usize),
     PutBack(usize),
 }
@@ -148,6 +171,9 @@ pub(crate) struct Thread {
     /// What a scan began with, and whether all slots were empty so far.
     pub(crate) began: u64,
     pub(crate) dry: bool,
+    /// The news counted, and when V would have a token again.
+    pub(crate) news: u64,
+    pub(crate) due: u64,
     /// Pieces gathered, by slot.
     pub(crate) pieces: [u64; 2],
     /// What outlasts a call: a reading to be reused, a handle and its credits.
@@ -180,7 +206,7 @@ impl Scenario<'_> {
     pub(crate) fn start(&self) -> State {
         let slot = Word::EMPTY.finish(self.credits).0;
         State {
-            memory: Memory::new([self.unit() * self.consumed, 0, u64::MAX, slot, slot]),
+            memory: Memory::new([self.unit() * self.consumed, 0, u64::MAX, slot, slot, 0, 0, 0]),
             threads: [Thread::default(); 3],
             now: 0,
             admitted: [0; 4],
@@ -209,6 +235,18 @@ impl Scenario<'_> {
     /// What a token adds to V.
     pub(crate) fn unit(&self) -> u64 {
         self.gcra().acquire(0, 1, Nanos::ZERO).unwrap()
+    }
+
+    /// A slot's quiet until the tick `until`, at so many news. More than this is another's.
+    pub(crate) fn hushed(until: u64, news: u64) -> u64 {
+        1 + 16 * until + news
+    }
+
+    /// Whether a slot whose quiet is this word looks at nothing at the tick `now`.
+    pub(crate) fn is_quiet(&self, word: u64, now: u64, news: u64) -> bool {
+        let Some(quiet) = word.checked_sub(1) else { return false };
+        (quiet % 16 == news || self.broken == Broken::NewsIgnored)
+            && (now < quiet / 16 || self.broken == Broken::NeverEnds)
     }
 
     /// Every state that may come next, and what led there.
@@ -263,5 +301,13 @@ impl Scenario<'_> {
             .or_else(|| found(done && state.drawn != state.spent + credits + held, Fault::TokensLostOrMade))
             .or_else(|| found(done && bits != handles, Fault::BitLeftBehind))
             .or_else(|| found(done && dry && credits > 0, Fault::DryWithCredits))
+            .or_else(|| found(done && self.misses(state, credits), Fault::Missed))
+    }
+
+    fn misses(&self, state: &State, credits: u64) -> bool {
+        let central = self.gcra().available(state.memory.last(V), instant(state.now));
+        let mut slots = QUIET..QUIET + self.slots;
+        let is_quiet = |word| self.is_quiet(state.memory.last(word), state.now, state.memory.last(NEWS));
+        self.settling == Some(0) && central + credits > 0 && slots.any(is_quiet)
     }
 }

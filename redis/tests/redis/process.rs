@@ -96,32 +96,28 @@ pub(crate) fn gather(processes: Vec<Process>) -> Vec<Vec<Admission>> {
     threads.into_iter().map(|thread| thread.join().unwrap()).collect()
 }
 
-/// The most by which any interval holds more admissions than `burst + rate * length`, which is 0 or less if none does.
-pub(crate) fn excess(traces: &[Vec<Admission>], quota: Quota) -> i64 {
-    let all: Vec<_> = traces.concat();
-    let per_micro = quota.tokens() as f64 / quota.period().as_micros() as f64;
-    let mut starts: Vec<_> = all.iter().map(|&(before, _)| before).collect();
-    starts.sort_unstable();
-    let mut by_end = all;
+/// The most by which any interval holds more admissions than `burst + rate * length`, rounded up: 0 or less if none does.
+pub(crate) fn excess(traces: &[Vec<Admission>], quota: Quota) -> i128 {
+    let mut by_end = traces.concat();
+    let starts: Vec<_> = by_end.iter().map(|&(before, _)| before).collect();
     by_end.sort_unstable_by_key(|&(_, after)| after);
-    let mut worst = i64::MIN;
-    for &start in starts.iter().step_by(1 + starts.len() / 1_500) {
+    let period = quota.period().as_micros().cast_signed();
+    let mut worst = i128::MIN;
+    for start in starts {
         let mut count = 0;
-        for &(before, after) in &by_end {
-            if before >= start {
-                count += 1;
-                let allowed = quota.burst() as f64 + per_micro * (after - start) as f64;
-                worst = worst.max(count - allowed as i64);
-            }
+        for &(_, after) in by_end.iter().filter(|&&(before, _)| before >= start) {
+            count += 1;
+            let beyond = (count - i128::from(quota.burst())) * period;
+            worst = worst.max(beyond - i128::from(quota.tokens()) * i128::from(after - start));
         }
     }
-    worst
+    -(-worst).div_euclid(period)
 }
 
 #[test]
 fn an_excess_is_seen() {
     let quota = Quota::per_second(1_000).with_burst(10);
     let trace: Vec<_> = (0..20).map(|n| (1_000_000 + n * 500, 1_000_000 + n * 500)).collect();
-    assert_eq!(excess(&[trace.clone()], quota), 1); // 20 in 9.5 ms, where 19 are allowed
+    assert_eq!(excess(std::slice::from_ref(&trace), quota), 1); // 20 in 9.5 ms, where 19 are allowed
     assert!(excess(&[trace[..18].to_vec()], quota) <= 0);
 }

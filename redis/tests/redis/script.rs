@@ -28,19 +28,20 @@ fn the_script_is_the_step_on_random_requests() {
     for run in 0..60 {
         let quota = Quota::per(random.u64(1..5_000), Duration::from_nanos(random.u64(1_000_000..10_000_000_000)));
         let burst = random.u64(50..100_000);
-        let lease = Duration::from_micros(random.u64(0..2) * random.u64(1_000..3_000_000));
-        let Ok(terms) = Terms::new(quota.with_burst(burst), lease) else { continue };
+        let term = Duration::from_micros(random.u64(0..2) * random.u64(1_000..3_000_000));
+        let Ok(terms) = Terms::new(quota.with_burst(burst), term) else { continue };
         let keys: Vec<_> = ["m", "l", "a", "s"].map(|key| format!("{{{run}}}:{key}")).into();
         let mut centre = Centre::default();
         let mut time = 1_700_000_000_000_000 + random.u64(0..1 << 40);
-        let (mut place, mut sequences, mut shown, mut last) = ("aa".to_owned(), [0_u64; 3], [Seen::default(); 3], None);
+        let (mut place, mut sequences, mut shown, mut drawn) =
+            ("aa".to_owned(), [0_u64; 3], [Seen::default(); 3], None);
         for _ in 0..150 {
             time = if random.u8(..) < 16 { time - random.u64(0..2_000_000) } else { time + random.u64(0..1_500_000) };
             if random.u8(..) < 5 {
                 place = format!("{:x}", random.u64(..));
             }
             if random.u8(..) < 40
-                && let Some((epoch, start, end)) = last
+                && let Some((epoch, start, end)) = drawn
             {
                 let ours = centre.give_back(&place, epoch, start, end);
                 let mut call = give_back.prepare_invoke();
@@ -77,7 +78,7 @@ fn the_script_is_the_step_on_random_requests() {
                 repeats += u32::from(shown[who] == answer.seen);
                 granted += answer.granted;
                 shown[who] = answer.seen;
-                last = Some((answer.seen.epoch, answer.seen.position - answer.granted / 2, answer.seen.position));
+                drawn = Some((answer.seen.epoch, answer.seen.position - answer.granted / 2, answer.seen.position));
             } else {
                 olds += 1;
             }

@@ -18,7 +18,7 @@ pub enum Hop {
     Last,
 }
 
-/// How clients are told apart.
+/// What makes two clients the same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clients {
     /// The bits of an IPv6 address that count.

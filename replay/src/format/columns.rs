@@ -1,4 +1,4 @@
-//! Logs whose fields are told apart by their place: what all of them share.
+//! Logs whose fields are known by their place: what all of them share.
 
 use core::ops::Range;
 
@@ -123,7 +123,8 @@ impl Columns {
     ///
     /// # Errors
     ///
-    /// A field that was asked for is not there, or the time or the client cannot be told.
+    /// A field that was asked for is not there, the time or the client cannot be told, or the line has more fields than there
+    /// are names.
     pub(super) fn named(
         names: &[String],
         first: &[u8],
@@ -133,6 +134,9 @@ impl Columns {
         let mut fields = Vec::new();
         for field in Fields::of(first, separator) {
             fields.push(&first[field?.part]);
+        }
+        if fields.len() > names.len() {
+            return Err(Malformed::TooManyFields(fields.len(), names.len()));
         }
         let all = || listed(names.iter().map(String::as_str));
         let text = |place: usize| fields.get(place).copied().unwrap_or_default();

@@ -93,7 +93,7 @@ impl Default for Wanted {
 }
 
 impl Wanted {
-    /// How clients are told apart. Where a web server writes the client, it is an address or a host.
+    /// What makes two clients the same one. Where a web server writes the client, it is an address or a host.
     pub(super) fn clients(&self, hosts_only: bool) -> Clients {
         Clients { ipv6_prefix: self.ipv6_prefix, hop: self.hop, hosts_only }
     }

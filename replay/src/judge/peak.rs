@@ -2,20 +2,20 @@
 
 use super::sliding_sum::SlidingSum;
 
-/// Slices of a long window: enough to tell times apart, few enough to bound memory at 1 MiB.
+/// Slices of a long window: many enough to place a peak, few enough to bound memory at 1 MiB.
 const SLICES: u64 = 60_000;
 
 /// The longest window that is not sliced, in nanoseconds: a log in milliseconds has no more instants in it than slices.
 const EXACT: u64 = SLICES * 1_000_000;
 
-/// How far apart instants are told apart in windows of this length, both in nanoseconds.
+/// To what times are rounded down in windows of this length, both in nanoseconds.
 pub(super) const fn grain(window: u64) -> u64 {
     if window <= EXACT { 1 } else { window / SLICES }
 }
 
 /// The most that came within any `window` nanoseconds, and when.
 ///
-/// Exact for windows of up to a minute. In longer ones instants are told apart to a 60,000th of the window, so that
+/// Exact for windows of up to a minute. In longer ones times are rounded down to a 60,000th of the window, so that
 /// memory stays bounded however dense the stream; what is found is then never more than came, and exact too if the
 /// log's resolution is no finer than that.
 #[derive(Clone, Debug)]

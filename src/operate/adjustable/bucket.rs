@@ -135,6 +135,18 @@ impl<C> AdjustableTokenBucket<C> {
         refunded.unwrap_or_else(|never| match never {});
     }
 
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), as of `now`. No clock is read.
+    pub fn try_acquire_n_with_status_at(&self, n: u64, now: Nanos) -> (Result<(), Denied>, Status) {
+        let decided = self.banks.update(|terms, position| match terms.acquire(position, n, now) {
+            Ok(next) => Ok((next, (*terms, next))),
+            Err(denied) => Err((denied, terms.status(position, now))),
+        });
+        match decided {
+            Ok((terms, position)) => (Ok(()), terms.status(position, now)),
+            Err((denied, status)) => (Err(denied), status),
+        }
+    }
+
     /// As [`available`](Self::available), as of `now`. No clock is read.
     pub fn available_at(&self, now: Nanos) -> u64 {
         let (terms, position) = self.banks.load();
@@ -234,6 +246,17 @@ impl<C: Clock> AdjustableTokenBucket<C> {
     #[inline]
     pub fn try_acquire_n(&self, n: u64) -> Result<(), Denied> {
         self.try_acquire_n_at(n, self.clock.now())
+    }
+
+    /// Takes `n` tokens, or none; returns the decision and the status that it has left, admitted or denied: that of
+    /// the very word which was decided on, under the quota that it names.
+    pub fn try_acquire_n_with_status(&self, n: u64) -> (Result<(), Denied>, Status) {
+        self.try_acquire_n_with_status_at(n, self.clock.now())
+    }
+
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), for one token.
+    pub fn try_acquire_with_status(&self) -> (Result<(), Denied>, Status) {
+        self.try_acquire_n_with_status(1)
     }
 
     /// Takes as many tokens as there are, up to `n`; returns how many, which may be 0.

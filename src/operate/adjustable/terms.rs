@@ -5,6 +5,7 @@ use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
 use crate::timeline::Hint;
+use core::time::Duration;
 
 /// Bits of the word that are not the position's.
 pub(super) const SPARE: u32 = 2;
@@ -82,7 +83,18 @@ impl Terms {
 
     /// Everything there is to know at `now`.
     pub(super) fn status(&self, position: u64, now: Nanos) -> Status {
-        self.gcra.status(position.wrapping_sub(self.base), self.since_start(now))
+        let status = self.gcra.status(position.wrapping_sub(self.base), self.since_start(now));
+        let retry_after = match self.acquire(position, 1, now) {
+            Ok(_) => Some(Duration::ZERO),
+            Err(denied) => denied.retry_after(),
+        };
+        // A reading before the start waits for that as well.
+        let until_start = Duration::from_nanos(self.start.0.saturating_sub(now.0));
+        let reset_after = match status.reset_after {
+            Duration::ZERO => Duration::ZERO,
+            after => after.saturating_add(until_start),
+        };
+        Status { retry_after, reset_after, ..status }
     }
 
     /// How far the position is ahead of the scale at `now`, in units: the debt.

@@ -142,6 +142,11 @@ impl<L: RateLimit> RateLimit for Counted<L> {
         self.count(self.limiter.try_acquire())
     }
 
+    fn try_acquire_n_with_status(&self, n: u64) -> (Result<(), Denied>, Status) {
+        let (decision, status) = self.limiter.try_acquire_n_with_status(n);
+        (self.count(decision), status)
+    }
+
     /// Counts as admitted if there was anything.
     fn try_acquire_up_to(&self, n: u64) -> u64 {
         let taken = self.limiter.try_acquire_up_to(n);
@@ -179,6 +184,11 @@ impl<K: ?Sized, L: KeyedRateLimit<K>> KeyedRateLimit<K> for Counted<L> {
     #[inline]
     fn try_acquire(&self, key: &K) -> Result<(), Denied> {
         self.count(self.limiter.try_acquire(key))
+    }
+
+    fn try_acquire_n_with_status(&self, key: &K, n: u64) -> (Result<(), Denied>, Status) {
+        let (decision, status) = self.limiter.try_acquire_n_with_status(key, n);
+        (self.count(decision), status)
     }
 
     fn refund(&self, key: &K, n: u64) {

@@ -9,10 +9,10 @@ use tollgate::keyed::{Class, Classes, SeededHasher};
 use tollgate::{
     AdjustError, AdjustableTokenBucket, BuildError, CarryOver, ClientKey, Clock, Counted, Counts, Debtor, Denied,
     Fingerprint, FixedWindow, Handle, Hint, IntervalBucket, KeyedError, KeyedLimiter, KeyedLine, KeyedPlace,
-    KeyedRateLimit, LeakyBucket, Line, ManualClock, Moment, Monotone, Nanos, Occupancy, PackedTokenBucket,
-    ParseQuotaError, Place, Quota, QuotaError, RateLimit, RateLimitAt, RateLimiter, SeededState, ShardedTokenBucket,
-    SlidingWindowCounter, SlidingWindowLog, Snapshot, SnapshotError, Status, Steady, Step, TokenBucket,
-    WaitingTokenBucket,
+    KeyedRateLimit, LeakyBucket, Line, ManualClock, Moment, Monotone, Nanos, Occupancy, OwnedKeyedLine,
+    PackedTokenBucket, ParseQuotaError, Place, Quota, QuotaError, RateLimit, RateLimitAt, RateLimiter, SeededState,
+    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Snapshot, SnapshotError, Status, Steady, Step,
+    TokenBucket, Turns, WaitingTokenBucket,
 };
 
 /// For each type once: two names of one type would be a conflict.
@@ -66,6 +66,8 @@ impl<K: ?Sized, S, C> Distinct for KeyedLimiter<K, S, C> {}
 impl<K: ?Sized, S, C> Distinct for Class<'_, K, S, C> {}
 impl<L: Line> Distinct for Place<L> {}
 impl<K: ?Sized, S, C> Distinct for KeyedLine<'_, K, S, C> {}
+impl<K: ?Sized, S, C> Distinct for OwnedKeyedLine<K, S, C> {}
+impl<L> Distinct for Turns<L> {}
 
 /// The alias, which is a [`Place`].
 pub type ByKey<'a, K, S, C> = KeyedPlace<'a, K, S, C>;

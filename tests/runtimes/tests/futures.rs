@@ -188,6 +188,66 @@ fn tasks_wait_in_the_lines_of_their_keys() {
     assert_eq!(poll(in_time), Poll::Ready(Ok(())));
 }
 
+/// The same forms by key as without: owned places and futures, one token, a deadline.
+#[test]
+fn places_and_futures_by_key_live_anywhere() {
+    let clock = ManualClock::new();
+    let limiter = Arc::new(KeyedLimiter::<str>::with_clock(Quota::per_second(1), 1_000, clock.clone()));
+    let place = Arc::clone(&limiter).reserve_owned("a", 1).unwrap();
+    let mut owned = Box::pin(Arc::clone(&limiter).acquire_owned(&String::from("a"), 1));
+    let mut dropped = Box::pin(Arc::clone(&limiter).acquire_owned("a", 1));
+    assert!(poll(owned.as_mut()).is_pending() && poll(dropped.as_mut()).is_pending());
+    assert_eq!(limiter.reserve("a", 1).unwrap().due(), Nanos::from_secs(3));
+    drop(dropped);
+    assert_eq!(limiter.reserve("a", 1).unwrap().due(), Nanos::from_secs(2), "the last place comes back");
+    let soon = Duration::from_nanos(1_999_999_999);
+    let late = Arc::clone(&limiter).acquire_owned_within("a", 1, soon);
+    assert!(matches!(poll(pin!(late)), Poll::Ready(Err(Denied::WouldExceedDeadline(_)))));
+    let late = Arc::clone(&limiter).reserve_owned_within("a", 1, soon);
+    assert!(matches!(late, Err(Denied::WouldExceedDeadline(_))));
+    let now = std::time::Instant::now();
+    assert!(matches!(limiter.acquire_blocking_by("a", 1, now), Err(Denied::WouldExceedDeadline(_))));
+    assert_eq!(limiter.acquire_blocking_by("b", 1, now), Ok(()));
+    let mut ready = pin!(limiter.until_ready("b"));
+    assert!(poll(ready.as_mut()).is_pending());
+    place.spend().unwrap();
+    clock.set(Nanos::from_secs(1));
+    assert_eq!([poll(ready), poll(owned.as_mut())], [Poll::Ready(Ok(())); 2]);
+}
+
+#[test]
+fn an_owned_future_can_have_a_deadline() {
+    let (bucket, clock) = bucket(Quota::per_second(1));
+    let bucket = Arc::new(bucket);
+    bucket.try_acquire().unwrap();
+    let late = Arc::clone(&bucket).acquire_owned_within(1, Duration::from_nanos(999_999_999));
+    assert!(matches!(poll(pin!(late)), Poll::Ready(Err(Denied::WouldExceedDeadline(_)))));
+    let mut in_time = Box::pin(Arc::clone(&bucket).acquire_owned_within(1, SECOND));
+    assert!(poll(in_time.as_mut()).is_pending());
+    clock.set(Nanos::from_secs(1));
+    assert_eq!(poll(in_time.as_mut()), Poll::Ready(Ok(())));
+}
+
+/// One task that takes its turns keeps the rate under late wake-ups, and a wait that is dropped costs nothing.
+#[test]
+fn a_task_takes_its_turns() {
+    let (bucket, clock) = bucket(Quota::per_second(1_000).with_burst(1));
+    let mut turns = bucket.turns(Duration::from_millis(5));
+    let mut due = 0;
+    while due < 1_000 {
+        let mut turn = Box::pin(turns.acquire(1));
+        if poll(turn.as_mut()).is_pending() {
+            drop(turn);
+            turn = Box::pin(turns.acquire(1));
+            assert!(poll(turn.as_mut()).is_pending());
+            clock.set(Nanos::from_millis(due).saturating_add(Duration::from_micros(1_700)));
+            assert_eq!(poll(turn.as_mut()), Poll::Ready(Ok(())));
+        }
+        due += 1;
+    }
+    assert_eq!(clock.now().as_nanos() / 1_000_000, 1_000);
+}
+
 #[test]
 #[should_panic(expected = "polled after it was ready")]
 fn polled_after_it_was_ready_it_panics_and_admits_nothing() {

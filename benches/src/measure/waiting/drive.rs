@@ -1,63 +1,18 @@
 //! Tasks that wait for one limiter, on tokio's threads.
 
 use super::admissions::{Admissions, Share};
+use super::load::{Load, PATIENT, PERIOD, QUOTA};
 use super::row::Row;
-use crate::engine::waiting::Waiting;
+use crate::engine::waiting::{Caller, Waiting};
 use crate::figures::error::{Error, Result};
 use crate::figures::outcome::Verdict;
 use core::time::Duration;
-use serde::Serialize;
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::runtime;
 use tokio::task::JoinSet;
 use tokio::time::{timeout, timeout_at};
-use tollgate::Quota;
-
-/// 1000 per second, one at a time.
-pub(super) const QUOTA: Quota = Quota::per(1, PERIOD);
-/// From one token to the next.
-const PERIOD: Duration = Duration::from_millis(1);
-/// Tasks that wait until they are served.
-const PATIENT: u32 = 20;
-
-/// What tasks do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Load {
-    /// All wait until they are served.
-    Steady,
-    /// As many others give up after a random time, at most what the whole line takes: about half of all waits.
-    Storm,
-}
-
-impl Load {
-    pub(super) const ALL: [Self; 2] = [Self::Steady, Self::Storm];
-
-    /// The name in tables, as in csv files.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Steady => "steady",
-            Self::Storm => "storm",
-        }
-    }
-
-    /// What it is, in words.
-    pub(super) const fn title(self) -> &'static str {
-        match self {
-            Self::Steady => "20 tasks wait in turn",
-            Self::Storm => "20 tasks wait, 20 others give up at random",
-        }
-    }
-
-    pub(super) const fn tasks(self) -> u32 {
-        match self {
-            Self::Steady => PATIENT,
-            Self::Storm => 2 * PATIENT,
-        }
-    }
-}
 
 /// Measures one limiter for `length`, and says whether what it admitted can be right.
 pub(super) fn run<W: Waiting>(load: Load, length: Duration) -> Result<(Row, Verdict)> {
@@ -74,7 +29,7 @@ async fn admissions<W: Waiting>(load: Load, length: Duration) -> Admissions {
     let limiter = Arc::new(W::build(QUOTA));
     let mut tasks = JoinSet::new();
     for number in 0..load.tasks() {
-        let limiter = Arc::clone(&limiter);
+        let mut caller = W::caller(Arc::clone(&limiter));
         let mut share = Share { is_patient: number < PATIENT, ..Share::default() };
         let mut random = fastrand::Rng::with_seed(number.into());
         let line = u64::try_from((PERIOD * load.tasks()).as_nanos()).expect("a line is short");
@@ -82,10 +37,10 @@ async fn admissions<W: Waiting>(load: Load, length: Duration) -> Admissions {
             let all_the_time = async {
                 loop {
                     if share.is_patient {
-                        limiter.wait().await;
+                        caller.wait().await;
                     } else {
                         let patience = Duration::from_nanos(random.u64(..line));
-                        if timeout(patience, limiter.wait()).await.is_err() {
+                        if timeout(patience, caller.wait()).await.is_err() {
                             share.dropped += 1;
                             continue;
                         }

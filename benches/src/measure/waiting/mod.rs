@@ -2,14 +2,15 @@
 
 mod admissions;
 mod drive;
+mod load;
 mod pending;
 mod plot;
 mod row;
 mod table;
 
-use self::drive::Load;
+use self::load::Load;
 use self::row::Row;
-use crate::engine::waiting::{Governor, Refilled, Waiting};
+use crate::engine::waiting::{Governor, InTurn, Refilled, Waiting};
 use crate::figures::error::{Error, Result};
 use crate::figures::outcome::Verdict;
 use crate::figures::row::{save, write};
@@ -25,7 +26,7 @@ use tollgate::{TokioClock, WaitingTokenBucket};
 /// bound allows.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
-    /// Time for each limiter under each of two loads
+    /// Time for each limiter under each of three loads
     #[arg(long, value_name = "N", default_value_t = 4.0)]
     seconds: f64,
 
@@ -74,14 +75,30 @@ pub fn record(folder: &Path) -> Result<String> {
     Ok(table::text(&rows))
 }
 
+/// The table of what is recorded in `folder`, if waiting is.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub fn recorded(folder: &Path) -> Result<Option<String>> {
+    let path = folder.join("waiting.csv");
+    if !path.exists() {
+        return Ok(None);
+    }
+    let rows = csv::Reader::from_path(&path).and_then(|reader| reader.into_deserialize().collect());
+    let rows: Vec<Row> = rows.map_err(std::io::Error::from).map_err(Error::file(&path))?;
+    Ok(Some(table::text(&rows)))
+}
+
 /// A limiter under a load, for a time.
 type Run = fn(Load, Duration) -> Result<(Row, Verdict)>;
 
 /// Every limiter under every load, and a line for each run whose count cannot be right.
 fn measure(length: Duration) -> Result<(Vec<Row>, Vec<String>)> {
     let ours = <WaitingTokenBucket<TokioClock> as Waiting>::LABEL.name;
-    let runs: [Run; 4] = [
+    let runs: [Run; 5] = [
         drive::run::<WaitingTokenBucket<TokioClock>>,
+        drive::run::<InTurn>,
         drive::run::<Governor>,
         drive::run::<LeakyBucket>,
         drive::run::<Refilled>,

@@ -1,6 +1,6 @@
 //! How late tasks are, as a drawing.
 
-use super::drive::Load;
+use super::load::Load;
 use super::row::Row;
 use crate::show::axis::Axis;
 use crate::show::plot::{Panel, Plot, Series};

@@ -1,22 +1,20 @@
 //! [`Row`]: what came of one run, for machines.
 
 use super::admissions::{Admissions, fairness, percentile};
-use super::drive::{Load, QUOTA};
+use super::load::{Load, QUOTA};
 use crate::engine::label::{Kind, Label};
 use crate::figures::outcome::Verdict;
 use core::time::Duration;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One limiter under one load. The fields, in this order, are the columns of the csv.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Row {
-    bench: &'static str,
+    bench: String,
     pub(super) load: Load,
-    pub(super) engine: &'static str,
-    pub(super) version: &'static str,
-    #[serde(skip)]
-    pub(super) kind: Kind,
-    clock: &'static str,
+    pub(super) engine: String,
+    pub(super) version: String,
+    clock: String,
     tokens: u64,
     per_ns: u128,
     burst: u64,
@@ -42,6 +40,8 @@ pub(super) struct Row {
     pub(super) bytes_per_wait: Option<f64>,
     /// The part of them that is the runtime's timer.
     pub(super) timer_bytes: Option<u32>,
+    /// Which part the limiter plays.
+    pub(super) kind: Kind,
 }
 
 impl Row {
@@ -59,12 +59,11 @@ impl Row {
         #[allow(clippy::cast_precision_loss)] // counts stay far below 2^52
         let admitted_per_second = admissions.count() as f64 / length.as_secs_f64();
         Self {
-            bench: "waiting",
+            bench: "waiting".into(),
             load,
-            engine: label.name,
-            version: label.version,
-            kind: label.kind,
-            clock: label.clock,
+            engine: label.name.into(),
+            version: label.version.into(),
+            clock: label.clock.into(),
             tokens: QUOTA.tokens(),
             per_ns: QUOTA.period().as_nanos(),
             burst: QUOTA.burst(),
@@ -84,6 +83,7 @@ impl Row {
             verified: verdict.is_ok(),
             bytes_per_wait: None,
             timer_bytes: None,
+            kind: label.kind,
         }
     }
 }

@@ -10,15 +10,16 @@ fn every_limiter_keeps_its_bound_and_stands_in_the_table_the_plot_and_the_rows()
     let (rows, faults) = measure(SHORT).unwrap();
     assert!(faults.is_empty(), "{faults:?}");
     let (text, svg) = (table::text(&rows), plot::plot(&rows).svg());
-    let names = ["waiting-token-bucket", "governor", "leaky-bucket-crate", "semaphore-refilled"];
+    let names = ["waiting-token-bucket", "waiting-turns", "governor", "leaky-bucket-crate", "semaphore-refilled"];
     for (row, name) in rows.iter().zip(names.into_iter().cycle()) {
         assert_eq!(row.engine, name);
         assert!(row.verified && row.admitted > 0);
         assert!(text.contains(name) && svg.contains(name), "{text}");
     }
-    assert_eq!(rows.len(), 8);
+    assert_eq!(rows.len(), 15);
     assert!(rows.iter().all(|row| row.load == Load::Storm || row.dropped == 0));
-    let (bytes, timer) = rows[0].bytes_per_wait.zip(rows[0].timer_bytes).unwrap();
+    let ours = rows.iter().find(|row| row.load == Load::Steady).unwrap();
+    let (bytes, timer) = ours.bytes_per_wait.zip(ours.timer_bytes).unwrap();
     assert_eq!(timer as usize, size_of::<tokio::time::Sleep>());
     assert!(bytes > f64::from(timer));
 
@@ -27,6 +28,15 @@ fn every_limiter_keeps_its_bound_and_stands_in_the_table_the_plot_and_the_rows()
     let csv = String::from_utf8(writer.into_inner().unwrap()).unwrap();
     assert!(csv.starts_with("bench,load,engine,version,clock,tokens,per_ns,burst,tasks,seconds,admitted,"), "{csv}");
     assert!(csv.contains("\nwaiting,storm,waiting-token-bucket,"), "{csv}");
+
+    // What is read back makes the same table.
+    let folder = std::env::temp_dir().join(format!("tollgate-bench-waiting-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    assert_eq!(recorded(&folder).unwrap(), None);
+    std::fs::write(folder.join("waiting.csv"), csv).unwrap();
+    let again = recorded(&folder).unwrap().unwrap();
+    assert!(again.contains(text.trim_end()), "{again}");
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// Admits whoever comes.

@@ -6,7 +6,7 @@ use super::json::Json;
 use super::server::Server;
 use super::values::{COST, FILTERS, FORWARDED, KEY, TIME, Values};
 use super::wanted::{Charge, Format, Wanted};
-use super::{alb, prefix, w3c};
+use super::{alb, names, prefix, w3c};
 use crate::field::client::{Key, is_addresses};
 use crate::field::instant::Instants;
 use crate::field::malformed::Malformed;
@@ -151,6 +151,9 @@ impl Lines {
         if wanted.format == Some(Format::W3c) {
             return Err(Malformed::Missing("line #Fields: above"));
         }
+        if self.names_bind() {
+            return self.settle_delimited(line);
+        }
         let behind = prefix::stripped(line)?.trim_ascii();
         if may_be(Format::Json) && (wanted.format.is_some() || behind.starts_with(b"{")) {
             let json = Json::new(behind, wanted)?;
@@ -168,6 +171,22 @@ impl Lines {
                 return Ok(Some((format, Layout::Server(server))));
             }
         }
+        self.settle_delimited(line)
+    }
+
+    /// Whether the line above surely held names of columns: one of them is the time. Whatever a field of the lines under it
+    /// looks like, a log of a web server included, it is a field.
+    fn names_bind(&self) -> bool {
+        let names = self.names.as_ref().filter(|_| self.wanted.format.is_none());
+        names.is_some_and(|(_, names)| match &self.wanted.time {
+            Some(time) => names::place(names, time).is_ok(),
+            None => names::time(names).is_some(),
+        })
+    }
+
+    /// The same of a line of fields with something between them.
+    fn settle_delimited(&mut self, line: &[u8]) -> Result<Option<(Format, Layout)>, Malformed> {
+        let wanted = &self.wanted;
         let format = match (wanted.format, &self.names) {
             (Some(format), _) => format,
             (None, Some((format, _))) => *format,

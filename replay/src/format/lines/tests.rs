@@ -1,4 +1,5 @@
 use super::*;
+use crate::field::instant::Unit;
 
 /// Time, client and cost of the last line, which must be an arrival.
 fn last(wanted: Wanted, text: &str) -> (u64, String, u64) {
@@ -81,6 +82,31 @@ fn the_first_readable_line_settles_the_format() {
     let mut lines = Lines::new(Wanted::default());
     assert_eq!(lines.line(b"Access log, rotated"), Ok(Line::Nothing));
     assert!(matches!(lines.line(SERVER.as_bytes()), Ok(Line::Arrival(_))), "words above a log are no names");
+}
+
+#[test]
+fn under_names_of_columns_a_field_is_a_field_whatever_it_looks_like() {
+    let quoted = SERVER.replace('"', "\"\"");
+    for key in [quoted.as_str(), "{", "http 2018-07-02T22:23:00Z app/x", "web-1 | x", "2000-10-10T20:55:36Z stdout P "]
+    {
+        let text = format!("t_ns,key,cost\n1000000,\"{key}\",3");
+        assert_eq!(last(Wanted::default(), &text), (1_000_000, key.trim().replace("\"\"", "\""), 3));
+        let text = format!("key,seen,cost\n\"{key}\",1000000,3");
+        let wanted = Wanted { time: Some("seen".to_owned()), unit: Some(Unit::Ns), ..Wanted::default() };
+        assert_eq!(last(wanted, &text), (1_000_000, key.trim().replace("\"\"", "\""), 3));
+    }
+}
+
+#[test]
+fn a_line_with_more_fields_than_names_is_refused() {
+    let mut lines = Lines::new(Wanted::default());
+    assert_eq!(lines.line(b"first,second"), Ok(Line::Nothing));
+    assert_eq!(
+        lines.line(b"a,b,c,d,1342852428"),
+        Err(Malformed::TooManyFields(5, 2)),
+        "the only time is beyond the names"
+    );
+    assert!(matches!(lines.line(b"a,1342852428"), Ok(Line::Arrival(_))));
 }
 
 /// Every prefix, and every line with one byte changed, is read or refused; none panics.

@@ -1,0 +1,209 @@
+//! A table that is saved while threads use it: no key is restored with more than it had when the scan began, nor in two places.
+//!
+//! Each body runs over the transcription of the protocol ([`Table`]), over one with a rule of the scan taken out, and over
+//! [`KeyedLimiter`] itself, through the bytes of a snapshot.
+
+use core::hash::{BuildHasher, Hasher};
+use core::time::Duration;
+#[cfg(loom)]
+use tollgate::loom_support::lines_of_key;
+use tollgate::{KeyedLimiter, ManualClock, Moment, Nanos, Quota};
+use tollgate_loom::keyed::{Rules, Table};
+use tollgate_loom::sync::Arc;
+use tollgate_loom::{assert_bounded, explore, must_fail, race};
+
+/// One token per nanosecond, so that instants and tokens are the same small numbers.
+const BURST: u64 = 3;
+
+/// Keys: the one in question, one that takes its slot, and others that fill the table.
+const K: u32 = 1;
+const L: u32 = 2;
+const M: u32 = 3;
+const N: u32 = 4;
+
+/// A table that can be saved.
+trait Subject: Send + Sync + 'static {
+    type Saved: Send + 'static;
+
+    fn acquire(&self, key: u32, cost: u64, now: u64) -> bool;
+    fn save(&self, now: u64) -> Self::Saved;
+    /// What is restored at the same instant; and in how many places a key is, where that can be seen.
+    fn restore(saved: Self::Saved, now: u64, key: u32) -> (Self, usize)
+    where
+        Self: Sized;
+}
+
+impl<const SLOTS: usize> Subject for Table<SLOTS> {
+    type Saved = Self;
+
+    fn acquire(&self, key: u32, cost: u64, now: u64) -> bool {
+        self.acquire(key, cost, now)
+    }
+
+    fn save(&self, now: u64) -> Self {
+        self.saved(now)
+    }
+
+    fn restore(saved: Self, _now: u64, key: u32) -> (Self, usize) {
+        let places = saved.slots_of(key);
+        (saved, places)
+    }
+}
+
+type Real = KeyedLimiter<u32, Chosen, ManualClock>;
+
+fn new_real() -> Real {
+    let narrow = Quota::per(1, Duration::from_nanos(1)).with_burst(BURST);
+    Real::with_hasher_and_clock([narrow, narrow.with_burst(100)], 1, Chosen(0), ManualClock::new())
+}
+
+impl Subject for Real {
+    type Saved = Vec<u8>;
+
+    fn acquire(&self, key: u32, cost: u64, now: u64) -> bool {
+        self.try_acquire_n_at(&key, cost, Nanos(now)).is_ok()
+    }
+
+    fn save(&self, now: u64) -> Vec<u8> {
+        self.to_bytes_at(Moment::new(Nanos(now), Nanos(0)))
+    }
+
+    fn restore(saved: Vec<u8>, now: u64, _key: u32) -> (Self, usize) {
+        let restored = new_real().restored_from_bytes_at(&saved, Moment::new(Nanos(now), Nanos(0)));
+        (restored.expect("it was saved by such a table"), 1)
+    }
+}
+
+/// [`KeyedLimiter`] on the smallest table. In a model check, that is three slots.
+fn real(open: &[(u32, u64)]) -> Real {
+    let limiter = new_real();
+    for &(key, full_at) in open {
+        limiter.class(1).try_acquire_n_at(&key, full_at, Nanos(0)).expect("there is room");
+    }
+    limiter
+}
+
+fn protocol<const SLOTS: usize>(open: &[(u32, u64)]) -> Table<SLOTS> {
+    Table::new(BURST, Rules::ALL, open)
+}
+
+/// Hashes of keys that go through the lines of the smallest table in the same order.
+#[derive(Clone, Copy, Debug)]
+struct Chosen(u64);
+
+impl BuildHasher for Chosen {
+    type Hasher = Self;
+
+    fn build_hasher(&self) -> Self {
+        *self
+    }
+}
+
+impl Hasher for Chosen {
+    /// Only for what tells hashers apart.
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |hash, &byte| hash.rotate_left(8) ^ u64::from(byte));
+    }
+
+    fn write_u32(&mut self, key: u32) {
+        let hashes = (0..).map(|i: u64| i.wrapping_mul(0xD129_0FFA_5C6E_F0B5));
+        let in_order = hashes.filter(|&hash| lines_of_key(hash, 3) == [0, 1, 2]);
+        self.0 = in_order.take(key as usize).last().expect("keys are 1 and up");
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// On real threads a line has five slots, which is enough for all keys of a model.
+#[cfg(not(loom))]
+fn lines_of_key(_hash: u64, _lines: u32) -> [usize; 3] {
+    [0, 1, 2]
+}
+
+/// What one of the threads does; one of them saves.
+type Act<T> = Box<dyn FnOnce(&T) -> Option<<T as Subject>::Saved> + Send>;
+
+/// Saves a table at 1, in which `K` spent its burst at 0, while another thread does what it does; restores it, and checks that
+/// `K` has no more than its bound in all.
+fn saved_meanwhile<T: Subject>(subject: T, other: fn(&T)) {
+    let acts: [Act<T>; 2] = [
+        Box::new(|subject| Some(subject.save(1))),
+        Box::new(move |subject| {
+            other(subject);
+            None
+        }),
+    ];
+    let saved = race(&Arc::new(subject), acts, |subject, act| act(subject));
+    let saved = saved.into_iter().flatten().next().expect("one of them saves");
+    let (restored, places) = T::restore(saved, 1, K);
+    assert!(places <= 1, "over-admission: a key in {places} places");
+    let mut log = vec![(Nanos(0), BURST)];
+    for now in [1, 3] {
+        while restored.acquire(K, 1, now) {
+            log.push((Nanos(now), 1));
+        }
+    }
+    assert_bounded(&log, Quota::per(1, Duration::from_nanos(1)).with_burst(BURST));
+}
+
+/// Its slot goes to another key, on a fast clock.
+fn slot_lost_meanwhile<T: Subject>(make: fn(&[(u32, u64)]) -> T) {
+    saved_meanwhile(make(&[(K, 3), (M, 20), (N, 20)]), |subject| {
+        subject.acquire(L, 1, 3);
+    });
+}
+
+/// And it comes back in another slot.
+fn key_moved_meanwhile<T: Subject>(make: fn(&[(u32, u64)]) -> T) {
+    saved_meanwhile(make(&[(K, 3), (M, 3), (N, 20)]), |subject| {
+        subject.acquire(L, 1, 3);
+        subject.acquire(K, 1, 3);
+    });
+}
+
+/// It is charged.
+fn charged_meanwhile<T: Subject>(make: fn(&[(u32, u64)]) -> T) {
+    saved_meanwhile(make(&[(K, 3), (M, 20), (N, 20)]), |subject| {
+        subject.acquire(K, 1, 1);
+        subject.acquire(K, 1, 3);
+    });
+}
+
+#[test]
+fn the_transcription_passes() {
+    explore("keyed saved, transcription, slot lost", Some(3), || slot_lost_meanwhile(protocol::<3>));
+    explore("keyed saved, transcription, key moved", Some(3), || key_moved_meanwhile(protocol::<3>));
+    explore("keyed saved, transcription, charged", Some(3), || charged_meanwhile(protocol::<3>));
+}
+
+#[test]
+fn the_real_type_passes() {
+    explore("keyed saved, slot lost", Some(2), || slot_lost_meanwhile(real));
+    explore("keyed saved, key moved", Some(2), || key_moved_meanwhile(real));
+    explore("keyed saved, charged", Some(2), || charged_meanwhile(real));
+}
+
+mod broken_twins {
+    use super::*;
+
+    macro_rules! fails {
+        ($($name:ident: $rule:ident = $body:ident;)*) => {$(
+            #[test]
+            #[cfg_attr(not(loom), ignore = "only a model checker is sure to catch it")]
+            fn $name() {
+                fn twin(open: &[(u32, u64)]) -> Table<3> {
+                    Table::new(BURST, Rules { $rule: false, ..Rules::ALL }, open)
+                }
+                must_fail(concat!("keyed saved, ", stringify!($name)), Some(3), "over-admission", || $body(twin));
+            }
+        )*};
+    }
+
+    fails! {
+        no_horizons: horizons_saved = slot_lost_meanwhile;
+        horizons_before_the_slots: horizons_last = slot_lost_meanwhile;
+        moved_keys_twice: moved_merged = key_moved_meanwhile;
+    }
+}

@@ -1,0 +1,149 @@
+//! [`Dialect`]: the fields that say how limits stand.
+
+use super::Report;
+use crate::policy::Unit;
+use core::cmp::Reverse;
+use core::fmt::Write;
+use core::time::Duration;
+use http::Response;
+use http::header::{HeaderName, HeaderValue};
+
+/// The largest integer of a structured field (RFC 9651, section 3.3.1).
+const LARGEST: u64 = 999_999_999_999_999;
+
+/// In which fields clients are told how limits stand. More may come.
+///
+/// The times in them are whole seconds, rounded up. Unlimited policies are left out.
+///
+/// # Examples
+///
+/// ```
+/// use http::{Request, Response};
+/// use tollgate::{ManualClock, Quota, TokenBucket};
+/// use tollgate_tower::{Dialect, RateLimitLayer};
+/// use tower::{Layer, ServiceExt, service_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let inner = service_fn(async |_: Request<()>| Ok::<_, std::convert::Infallible>(Response::new(String::new())));
+/// let bucket = TokenBucket::with_clock(Quota::per_minute(60).with_burst(10), ManualClock::new());
+/// let layer = RateLimitLayer::new(bucket).telling(Dialect::Draft8To11).telling_the_admitted();
+/// let answer = layer.layer(inner).oneshot(Request::new(())).await.unwrap();
+/// assert_eq!(answer.headers()["ratelimit-policy"], r#""default";q=10;w=10"#);
+/// assert_eq!(answer.headers()["ratelimit"], r#""default";r=9;t=1"#);
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Dialect {
+    /// None.
+    #[default]
+    None,
+    /// `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` of the tightest policy, the last as seconds from
+    /// now until its limit is whole again.
+    XRateLimit,
+    /// `RateLimit-Policy` and `RateLimit` as in revisions 8 to 11 of the IETF's draft, the tightest policy first. `q` is the burst,
+    /// and `w` the seconds in which it recovers; `r` is what is left, and `t` the seconds until it is whole again, or, of the
+    /// policy that has refused, until the same request would be admitted: the same as in `Retry-After`.
+    Draft8To11,
+}
+
+/// Fields to be put on a response.
+#[derive(Debug, Default)]
+pub(crate) struct Fields(Vec<(HeaderName, HeaderValue)>);
+
+impl Fields {
+    /// How these policies stand.
+    pub(crate) fn of(dialect: Dialect, reports: &[Report<'_>]) -> Self {
+        if dialect == Dialect::None {
+            return Self::default();
+        }
+        let mut reports: Vec<_> = reports.iter().filter(|report| !report.quota.is_unlimited()).collect();
+        reports.sort_by_key(|report| {
+            (report.denied.is_none(), report.status.remaining, Reverse(report.status.reset_after))
+        });
+        match (dialect, reports.first()) {
+            (_, None) | (Dialect::None, _) => Self::default(),
+            (Dialect::XRateLimit, Some(tightest)) => Self(vec![
+                (HeaderName::from_static("x-ratelimit-limit"), tightest.status.limit.into()),
+                (HeaderName::from_static("x-ratelimit-remaining"), tightest.status.remaining.into()),
+                (HeaderName::from_static("x-ratelimit-reset"), seconds(tightest.status.reset_after).into()),
+            ]),
+            (Dialect::Draft8To11, Some(_)) => {
+                let refused = reports.iter().any(|report| report.denied.is_some());
+                let policies = list(&reports, policy);
+                let limits = list(&reports, |report, text| limit(report, refused, text));
+                Self(vec![
+                    (HeaderName::from_static("ratelimit-policy"), policies),
+                    (HeaderName::from_static("ratelimit"), limits),
+                ])
+            }
+        }
+    }
+
+    /// Adds them, unless the service has said the same itself.
+    pub(crate) fn put_on<B>(&mut self, response: &mut Response<B>) {
+        for (name, value) in self.0.drain(..) {
+            response.headers_mut().entry(name).or_insert(value);
+        }
+    }
+}
+
+/// A list of items, each a name with parameters.
+fn list(reports: &[&Report<'_>], parameters: impl Fn(&Report<'_>, &mut String)) -> HeaderValue {
+    let mut text = String::new();
+    for report in reports {
+        if !text.is_empty() {
+            text.push_str(", ");
+        }
+        text.push('"');
+        for c in report.name.chars() {
+            if matches!(c, '"' | '\\') {
+                text.push('\\');
+            }
+            text.push(c);
+        }
+        text.push('"');
+        parameters(report, &mut text);
+    }
+    HeaderValue::try_from(text).expect("names are printable ASCII")
+}
+
+/// Quota, unit and window.
+fn policy(report: &Report<'_>, text: &mut String) {
+    parameter(text, "q", report.status.limit);
+    if report.unit == Unit::ContentBytes {
+        text.push_str(r#";qu="content-bytes""#);
+    }
+    let quota = report.quota;
+    if quota.tokens() > 0 {
+        let nanos = u128::from(report.status.limit) * quota.period().as_nanos();
+        let window = nanos.div_ceil(u128::from(quota.tokens())).div_ceil(1_000_000_000);
+        parameter(text, "w", u64::try_from(window).unwrap_or(u64::MAX).max(1));
+    }
+}
+
+/// What is left, and for how long.
+fn limit(report: &Report<'_>, refused: bool, text: &mut String) {
+    parameter(text, "r", report.status.remaining);
+    match report.denied {
+        // Of the others it might be later than `Retry-After`, which must not point earlier.
+        None if refused => {}
+        None => parameter(text, "t", seconds(report.status.reset_after)),
+        Some(denied) => {
+            if let Some(after) = crate::retry_after(&denied) {
+                parameter(text, "t", after);
+            }
+        }
+    }
+}
+
+fn parameter(text: &mut String, name: &str, value: u64) {
+    let written = write!(text, ";{name}={}", value.min(LARGEST));
+    debug_assert!(written.is_ok(), "a string takes what is written to it");
+}
+
+/// Whole seconds, rounded up.
+fn seconds(duration: Duration) -> u64 {
+    duration.as_secs().saturating_add(u64::from(duration.subsec_nanos() > 0))
+}

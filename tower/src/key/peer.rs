@@ -1,0 +1,91 @@
+//! [`PeerAddress`]: the address at the other end of the connection.
+
+use super::RequestKey;
+use core::net::{IpAddr, SocketAddr};
+use http::request::Parts;
+use tollgate::ClientKey;
+
+/// The other end of a connection, as an extension of its requests: for servers that have no type of their own for it.
+///
+/// # Examples
+///
+/// ```
+/// use http::Request;
+/// use tollgate_tower::key::Peer;
+///
+/// let mut request = Request::new(());
+/// request.extensions_mut().insert(Peer("192.0.2.1:1234".parse().unwrap()));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer(pub SocketAddr);
+
+/// The address at the other end of the connection, of IPv6 as far as it tells subscribers apart; see [`ClientKey`].
+///
+/// It is found in the request's extensions: a [`Peer`], a `SocketAddr`, with the feature `axum` a `ConnectInfo<SocketAddr>` (serve
+/// with `into_make_service_with_connect_info::<SocketAddr>()`), with the feature `tonic` a `TcpConnectInfo`. Behind a proxy
+/// that is the proxy's address: take a [`ForwardedAddress`](super::ForwardedAddress).
+///
+/// # Examples
+///
+/// ```
+/// use http::Request;
+/// use tollgate_tower::key::{Peer, PeerAddress, RequestKey};
+///
+/// let key = |address: &str| {
+///     let (mut request, ()) = Request::new(()).into_parts();
+///     request.extensions.insert(Peer(address.parse().unwrap()));
+///     PeerAddress::new().key(&request)
+/// };
+/// assert_eq!(key("[2001:db8::1]:1"), key("[2001:db8::2]:2")); // one subscriber
+/// assert_ne!(key("192.0.2.1:1"), key("192.0.2.2:1"));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct PeerAddress {
+    prefix: u32,
+}
+
+impl PeerAddress {
+    /// With 64 bits of an IPv6 address.
+    pub const fn new() -> Self {
+        Self { prefix: ClientKey::DEFAULT_PREFIX }
+    }
+
+    /// With the first `bits` of an IPv6 address; more than 128 count as 128.
+    #[must_use]
+    pub const fn with_prefix(self, bits: u32) -> Self {
+        Self { prefix: bits }
+    }
+
+    /// The whole address, as for an allow list.
+    pub fn address(&self, request: &Parts) -> Option<IpAddr> {
+        address(request)
+    }
+}
+
+impl Default for PeerAddress {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl RequestKey for PeerAddress {
+    type Key = ClientKey;
+
+    fn key(&self, request: &Parts) -> Option<ClientKey> {
+        address(request).map(|address| ClientKey::with_prefix(address, self.prefix))
+    }
+}
+
+/// The other end of the connection.
+pub(super) fn address(request: &Parts) -> Option<IpAddr> {
+    let extensions = &request.extensions;
+    #[cfg(feature = "axum")]
+    if let Some(axum::extract::ConnectInfo(peer)) = extensions.get::<axum::extract::ConnectInfo<SocketAddr>>() {
+        return Some(peer.ip());
+    }
+    #[cfg(feature = "tonic")]
+    if let Some(info) = extensions.get::<tonic::transport::server::TcpConnectInfo>() {
+        return info.remote_addr().map(|peer| peer.ip());
+    }
+    extensions.get::<Peer>().map(|peer| peer.0.ip()).or_else(|| extensions.get::<SocketAddr>().map(SocketAddr::ip))
+}

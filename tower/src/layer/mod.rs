@@ -1,0 +1,143 @@
+//! [`RateLimitLayer`]: limits in front of a service.
+
+mod decide;
+mod future;
+mod service;
+
+pub use future::ResponseFuture;
+pub use service::RateLimitService;
+
+use crate::answer::{Answer, Dialect, EmptyAnswer};
+use crate::key::RequestKey;
+use crate::policy::{Keyless, Policy};
+use core::hash::{BuildHasher, Hash};
+use std::sync::Arc;
+use tollgate::{Clock, KeyedLimiter, RateLimit};
+use tower_layer::Layer;
+
+/// Limits in front of a service: of axum, tonic, hyper, or anything else that is a tower service for HTTP.
+///
+/// A request must be admitted by every policy that concerns it, or it takes nothing from any. They are asked in order, and the first
+/// that refuses ends it. It is decided in `call`, where the request is known; `poll_ready` only asks the service within. All clones
+/// share the limits: those that axum makes for each route and each connection too. A refusal is a response, never an error.
+///
+/// Nothing is locked, and while nobody waits no task and no timer is used.
+///
+/// # Examples
+///
+/// All of a limit for axum:
+///
+/// ```
+/// use axum::{Router, routing::get};
+/// use tollgate::{Quota, TokenBucket};
+/// use tollgate_tower::RateLimitLayer;
+///
+/// let app: Router = Router::new()
+///     .route("/", get(async || "hello"))
+///     .layer(RateLimitLayer::new(TokenBucket::new(Quota::per_second(100))));
+/// ```
+///
+/// Several limits, and what clients are told of them:
+///
+/// ```
+/// use tollgate::{KeyedLimiter, Quota, TokenBucket};
+/// use tollgate_tower::{Dialect, Keyless, Policy, ProblemAnswer, RateLimitLayer, key::PeerAddress};
+///
+/// let clients = KeyedLimiter::new(Quota::per_minute(60), 100_000);
+/// let layer = RateLimitLayer::of([
+///     Policy::per_key(clients, PeerAddress::new(), Keyless::Reject).named("client"),
+///     Policy::new(TokenBucket::new(Quota::per_second(1_000))).named("all"),
+/// ])
+/// .telling(Dialect::Draft8To11)
+/// .telling_the_admitted()
+/// .answering(ProblemAnswer);
+/// ```
+#[derive(Debug)]
+pub struct RateLimitLayer<A = EmptyAnswer> {
+    shared: Arc<Shared<A>>,
+}
+
+/// What all clones share.
+#[derive(Debug, Clone)]
+pub(crate) struct Shared<A> {
+    policies: Arc<[Policy]>,
+    answer: A,
+    dialect: Dialect,
+    tells_admitted: bool,
+}
+
+impl RateLimitLayer {
+    /// One limit for all requests, of any limiter.
+    pub fn new(limiter: impl RateLimit + Send + Sync + 'static) -> Self {
+        Self::of([Policy::new(limiter)])
+    }
+
+    /// A limit for each key; see [`Policy::per_key`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{KeyedLimiter, Quota};
+    /// use tollgate_tower::{Keyless, RateLimitLayer, key::PeerAddress};
+    ///
+    /// let limiter = KeyedLimiter::new(Quota::per_minute(60), 100_000);
+    /// let layer = RateLimitLayer::per_key(limiter, PeerAddress::new(), Keyless::Reject);
+    /// ```
+    pub fn per_key<X, S, C>(limiter: impl Into<Arc<KeyedLimiter<X::Key, S, C>>>, key: X, keyless: Keyless) -> Self
+    where
+        X: RequestKey<Key: Hash + Send + 'static> + Send + Sync + 'static,
+        S: BuildHasher + Send + Sync + 'static,
+        C: Clock + Send + Sync + 'static,
+    {
+        Self::of([Policy::per_key(limiter, key, keyless)])
+    }
+
+    /// Several policies. A request must be admitted by all that concern it.
+    pub fn of(policies: impl IntoIterator<Item = Policy>) -> Self {
+        let policies = policies.into_iter().collect();
+        let shared = Shared { policies, answer: EmptyAnswer, dialect: Dialect::None, tells_admitted: false };
+        Self { shared: Arc::new(shared) }
+    }
+}
+
+impl<A> RateLimitLayer<A> {
+    /// The same limits, with refusals answered by `answer`: [`EmptyAnswer`], [`ProblemAnswer`](crate::ProblemAnswer),
+    /// [`GrpcAnswer`](crate::GrpcAnswer), or a function of the [`Refusal`](crate::Refusal) and the request.
+    #[must_use]
+    pub fn answering<B>(self, answer: B) -> RateLimitLayer<B> {
+        let Shared { policies, dialect, tells_admitted, .. } = &*self.shared;
+        let shared =
+            Shared { policies: Arc::clone(policies), answer, dialect: *dialect, tells_admitted: *tells_admitted };
+        RateLimitLayer { shared: Arc::new(shared) }
+    }
+}
+
+impl<A: Clone> RateLimitLayer<A> {
+    /// The same limits, with how they stand told in this dialect where a request is refused.
+    #[must_use]
+    pub fn telling(mut self, dialect: Dialect) -> Self {
+        Arc::make_mut(&mut self.shared).dialect = dialect;
+        self
+    }
+
+    /// The same limits, with how they stand told where a request is admitted, too.
+    #[must_use]
+    pub fn telling_the_admitted(mut self) -> Self {
+        Arc::make_mut(&mut self.shared).tells_admitted = true;
+        self
+    }
+}
+
+impl<A> Clone for RateLimitLayer<A> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<S, A> Layer<S> for RateLimitLayer<A> {
+    type Service = RateLimitService<S, A>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        RateLimitService { inner, shared: Arc::clone(&self.shared) }
+    }
+}

@@ -1,0 +1,92 @@
+//! [`RateLimitService`]: a service behind limits.
+
+use super::decide::{Outcome, decide};
+use super::future::ResponseFuture;
+use super::{Answer, Shared};
+use crate::answer::{Fields, Refusal};
+use core::fmt;
+use core::task::{Context, Poll};
+use http::{Request, Response};
+use std::sync::Arc;
+use tower_service::Service;
+
+/// A service behind limits: what [`RateLimitLayer`](crate::RateLimitLayer) makes.
+///
+/// # Examples
+///
+/// ```
+/// use http::{Request, Response};
+/// use tollgate::{Quota, TokenBucket};
+/// use tollgate_tower::RateLimitLayer;
+/// use tower::{Layer, ServiceExt, service_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let inner = service_fn(async |_: Request<()>| Ok::<_, std::convert::Infallible>(Response::new(String::from("in"))));
+/// let service = RateLimitLayer::new(TokenBucket::new(Quota::per_hour(1))).layer(inner);
+/// assert_eq!(service.clone().oneshot(Request::new(())).await.unwrap().status(), 200);
+/// assert_eq!(service.oneshot(Request::new(())).await.unwrap().status(), 429);
+/// # }
+/// ```
+pub struct RateLimitService<S, A> {
+    pub(super) inner: S,
+    pub(super) shared: Arc<Shared<A>>,
+}
+
+impl<S: Clone, A> Clone for RateLimitService<S, A> {
+    fn clone(&self) -> Self {
+        Self { inner: self.inner.clone(), shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<S, A, B, D> Service<Request<B>> for RateLimitService<S, A>
+where
+    S: Service<Request<B>, Response = Response<D>> + Clone,
+    A: Answer<D>,
+{
+    type Response = Response<D>;
+    type Error = S::Error;
+    type Future = ResponseFuture<S, B, D>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let (parts, body) = request.into_parts();
+        let shared = &*self.shared;
+        let decision = decide(&shared.policies, &parts);
+        match decision.outcome {
+            Outcome::Refuse(reason) => {
+                let refusal = Refusal { reason, reports: &decision.reports };
+                let mut response = shared.answer.answer(&refusal, &parts);
+                Fields::of(shared.dialect, &decision.reports).put_on(&mut response);
+                ResponseFuture::refused(response)
+            }
+            outcome => {
+                let fields = if shared.tells_admitted {
+                    Fields::of(shared.dialect, &decision.reports)
+                } else {
+                    Fields::default()
+                };
+                let request = Request::from_parts(parts, body);
+                match outcome {
+                    Outcome::Wait(held) => {
+                        // The service that was polled ready goes with the request; a fresh clone takes its stead.
+                        let clone = self.inner.clone();
+                        let ready = core::mem::replace(&mut self.inner, clone);
+                        ResponseFuture::waiting(held, ready, request, fields)
+                    }
+                    _ => ResponseFuture::passing(self.inner.call(request), fields),
+                }
+            }
+        }
+    }
+}
+
+impl<S: fmt::Debug, A> fmt::Debug for RateLimitService<S, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let policies = &self.shared.policies;
+        f.debug_struct("RateLimitService").field("inner", &self.inner).field("policies", policies).finish()
+    }
+}

@@ -1,0 +1,114 @@
+//! [`Held`]: tokens that are not spent yet.
+
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use core::time::Duration;
+use tollgate::{Clock, Line, Place, RateLimit, Timer};
+
+/// Tokens that go back when they are dropped unspent.
+pub(crate) trait Held: Send {
+    /// How long until they may be spent.
+    fn delay(&self) -> Duration;
+
+    /// Ready once they may be spent.
+    fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()>;
+
+    /// Spends them. They must be due.
+    fn spend(self: Box<Self>);
+}
+
+/// A place that is due at once, on a clock that need not be a timer.
+pub(super) struct Now<L: Line>(pub(super) Place<L>);
+
+impl<L: Line + Send> Held for Now<L>
+where
+    L::Clock: Clock,
+{
+    fn delay(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn poll_due(&mut self, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+
+    fn spend(self: Box<Self>) {
+        let spent = self.0.spend();
+        debug_assert!(spent.is_ok(), "a place that was reserved as of now is due");
+    }
+}
+
+/// A place in line, and the timer that goes with it.
+pub(super) struct InLine<L: Line>
+where
+    L::Clock: Timer,
+{
+    place: Place<L>,
+    sleep: Option<Pin<Box<<L::Clock as Timer>::Sleep>>>,
+}
+
+impl<L: Line> InLine<L>
+where
+    L::Clock: Timer,
+{
+    pub(super) const fn new(place: Place<L>) -> Self {
+        Self { place, sleep: None }
+    }
+}
+
+impl<L: Line + Send> Held for InLine<L>
+where
+    L::Clock: Timer,
+    <L::Clock as Timer>::Sleep: Send,
+{
+    fn delay(&self) -> Duration {
+        self.place.delay()
+    }
+
+    fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        // PROGRESS: ends when the place is due. A timer that is early is asked again.
+        while !self.place.delay().is_zero() {
+            let due = self.place.due();
+            let clock = self.place.line().clock();
+            let sleep = self.sleep.get_or_insert_with(|| Box::pin(clock.sleep_until(due)));
+            if sleep.as_mut().poll(context).is_pending() {
+                return Poll::Pending;
+            }
+            self.sleep = None;
+        }
+        Poll::Ready(())
+    }
+
+    fn spend(self: Box<Self>) {
+        let spent = self.place.spend();
+        debug_assert!(spent.is_ok(), "it was polled until it was due");
+    }
+}
+
+/// Tokens of a limiter in which there are no places.
+pub(super) struct Taken<L: RateLimit + Clone> {
+    pub(super) limiter: L,
+    pub(super) cost: u64,
+}
+
+impl<L: RateLimit + Clone + Send> Held for Taken<L> {
+    fn delay(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn poll_due(&mut self, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+
+    fn spend(mut self: Box<Self>) {
+        self.cost = 0;
+    }
+}
+
+impl<L: RateLimit + Clone> Drop for Taken<L> {
+    fn drop(&mut self) {
+        if self.cost > 0 {
+            self.limiter.refund(self.cost);
+        }
+    }
+}

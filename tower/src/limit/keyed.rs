@@ -1,0 +1,83 @@
+//! [`Keyed`]: a limit for each key.
+
+use super::held::{InLine, Now};
+use super::{Held, Limit, Said};
+use crate::key::RequestKey;
+use crate::policy::Keyless;
+use core::hash::BuildHasher;
+use core::time::Duration;
+use http::request::Parts;
+use std::sync::Arc;
+use tollgate::{Clock, Denied, KeyedLimiter, OwnedKeyedLine, Place, Quota, Timer};
+
+/// A place in the line of a key.
+type KeyPlace<K, S, C> = Place<OwnedKeyedLine<K, S, C>>;
+
+/// How a place becomes something held: with a timer, or without.
+type Hold<K, S, C> = fn(KeyPlace<K, S, C>) -> Box<dyn Held>;
+
+/// A limit for each key, in which requests wait for at most `longest`.
+pub(crate) struct Keyed<X, K, S, C: Clock> {
+    limiter: Arc<KeyedLimiter<K, S, C>>,
+    key: X,
+    keyless: Keyless,
+    longest: Duration,
+    hold: Hold<K, S, C>,
+}
+
+impl<X, K, S, C> Keyed<X, K, S, C>
+where
+    K: Send + 'static,
+    S: BuildHasher + Send + Sync + 'static,
+    C: Clock + Send + Sync + 'static,
+{
+    /// Nobody waits.
+    pub(crate) fn now(limiter: Arc<KeyedLimiter<K, S, C>>, key: X, keyless: Keyless) -> Self {
+        Self { limiter, key, keyless, longest: Duration::ZERO, hold: |place| Box::new(Now(place)) }
+    }
+
+    /// Requests wait for at most `longest`.
+    pub(crate) fn waiting(limiter: Arc<KeyedLimiter<K, S, C>>, key: X, keyless: Keyless, longest: Duration) -> Self
+    where
+        C: Timer,
+        C::Sleep: Send,
+    {
+        Self { limiter, key, keyless, longest, hold: |place| Box::new(InLine::new(place)) }
+    }
+}
+
+impl<X, K, S, C> Limit for Keyed<X, K, S, C>
+where
+    X: RequestKey<Key = K> + Send + Sync,
+    K: core::hash::Hash + Send + 'static,
+    S: BuildHasher + Send + Sync + 'static,
+    C: Clock + Send + Sync + 'static,
+{
+    fn take(&self, request: &Parts, cost: u64) -> Said<()> {
+        let Some(key) = self.key.key(request) else { return self.keyless.take(request, cost) };
+        match self.limiter.try_acquire_n_with_status(&key, cost) {
+            (Ok(()), status) => Said::Admitted((), status),
+            (Err(denied), status) => Said::Denied(denied, status),
+        }
+    }
+
+    fn hold(&self, request: &Parts, cost: u64) -> Said<Box<dyn Held>> {
+        let Some(key) = self.key.key(request) else { return self.keyless.hold(request, cost) };
+        match Arc::clone(&self.limiter).reserve_owned_within(&key, cost, self.longest) {
+            Ok(place) => Said::Admitted((self.hold)(place), self.limiter.status(&key)),
+            // Nobody asked to wait.
+            Err(Denied::WouldExceedDeadline(hint)) if self.longest.is_zero() => {
+                Said::Denied(Denied::TryAfter(hint), self.limiter.status(&key))
+            }
+            Err(denied) => Said::Denied(denied, self.limiter.status(&key)),
+        }
+    }
+
+    fn waits(&self) -> bool {
+        !self.longest.is_zero()
+    }
+
+    fn quota(&self) -> Quota {
+        self.limiter.quota()
+    }
+}

@@ -1,0 +1,247 @@
+//! [`Policy`]: one named limit of a service, and what a request costs there.
+
+use crate::key::RequestKey;
+use crate::limit::{Held, Keyed, Limit, Line, Said, Whole};
+use core::fmt;
+use core::hash::{BuildHasher, Hash};
+use core::time::Duration;
+use http::header::CONTENT_LENGTH;
+use http::request::Parts;
+use std::borrow::Cow;
+use std::sync::Arc;
+use tollgate::{Clock, KeyedLimiter, Quota, RateLimit, Timer, TokenBucket, WaitingTokenBucket};
+
+/// What becomes of a request that has no key. There is no default: each choice is somebody's incident.
+///
+/// # Examples
+///
+/// ```
+/// use tollgate::{KeyedLimiter, Quota};
+/// use tollgate_tower::{Keyless, Policy, key::PeerAddress};
+///
+/// let limiter = KeyedLimiter::new(Quota::per_minute(60), 10_000);
+/// let policy = Policy::per_key(limiter, PeerAddress::new(), Keyless::share(Quota::per_second(5)));
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Keyless {
+    /// It is refused, with `400 Bad Request`.
+    Reject,
+    /// It passes, without a limit.
+    Pass,
+    /// All such requests share this bucket.
+    Share(Arc<TokenBucket>),
+}
+
+impl Keyless {
+    /// All requests without a key share one bucket of this quota.
+    pub fn share(quota: Quota) -> Self {
+        Self::Share(Arc::new(TokenBucket::new(quota)))
+    }
+
+    pub(crate) fn take(&self, request: &Parts, cost: u64) -> Said<()> {
+        match self {
+            Self::Reject => Said::NoKey,
+            Self::Pass => Said::Unlimited,
+            Self::Share(bucket) => Whole(Arc::<TokenBucket>::clone(bucket)).take(request, cost),
+        }
+    }
+
+    pub(crate) fn hold(&self, request: &Parts, cost: u64) -> Said<Box<dyn Held>> {
+        match self {
+            Self::Reject => Said::NoKey,
+            Self::Pass => Said::Unlimited,
+            Self::Share(bucket) => Whole(Arc::<TokenBucket>::clone(bucket)).hold(request, cost),
+        }
+    }
+}
+
+/// What tokens of a policy stand for, as the fields of an answer tell it.
+///
+/// # Examples
+///
+/// ```
+/// use tollgate::{Quota, TokenBucket};
+/// use tollgate_tower::{Policy, Unit, body_bytes};
+///
+/// let upload = TokenBucket::new("10MB/s".parse()?);
+/// let policy = Policy::new(upload).named("upload").costing(body_bytes(65_536)).counting(Unit::ContentBytes);
+/// # Ok::<_, tollgate::ParseQuotaError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unit {
+    /// Requests.
+    #[default]
+    Requests,
+    /// Bytes of bodies.
+    ContentBytes,
+}
+
+/// The bytes of a request's body, as a cost: what `Content-Length` says, `unknown` where it says nothing.
+///
+/// # Examples
+///
+/// ```
+/// use http::Request;
+/// use tollgate_tower::body_bytes;
+///
+/// let (request, ()) = Request::builder().header("content-length", "500").body(()).unwrap().into_parts();
+/// assert_eq!(body_bytes(9)(&request), 500);
+/// let (request, ()) = Request::new(()).into_parts();
+/// assert_eq!(body_bytes(9)(&request), 9);
+/// ```
+pub fn body_bytes(unknown: u64) -> impl Fn(&Parts) -> u64 + Send + Sync + Clone {
+    move |request| {
+        let length = request.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        length.unwrap_or(unknown)
+    }
+}
+
+type Cost = Box<dyn Fn(&Parts) -> u64 + Send + Sync>;
+type Filter = Box<dyn Fn(&Parts) -> bool + Send + Sync>;
+
+/// One limit of a service: a limiter, what a request costs there, and which requests it concerns.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use http::Method;
+/// use tollgate::{KeyedLimiter, Quota, TokenBucket, TokioClock};
+/// use tollgate_tower::{Keyless, Policy, key::PeerAddress};
+///
+/// let all = Policy::new(TokenBucket::new(Quota::per_second(5_000))).named("all");
+///
+/// // Each client, whom a short wait does no harm.
+/// let limiter = KeyedLimiter::with_clock(Quota::per_second(10), 100_000, TokioClock);
+/// let client = Policy::per_key_waiting(limiter, PeerAddress::new(), Keyless::Reject, Duration::from_millis(200))
+///     .named("client");
+///
+/// // By way of trial: counted and logged, and nobody is refused.
+/// let writes = Policy::new(TokenBucket::new(Quota::per_second(100)))
+///     .named("writes")
+///     .only(|request| request.method == Method::POST)
+///     .observe_only();
+/// ```
+pub struct Policy {
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) limit: Box<dyn Limit>,
+    pub(crate) unit: Unit,
+    pub(crate) observed: bool,
+    cost: Option<Cost>,
+    concerns: Vec<Filter>,
+}
+
+impl Policy {
+    fn of(limit: impl Limit + 'static) -> Self {
+        let (name, unit) = (Cow::Borrowed("default"), Unit::default());
+        Self { name, limit: Box::new(limit), unit, observed: false, cost: None, concerns: Vec::new() }
+    }
+
+    /// One limit for all requests, of any limiter. Who is over it is refused.
+    ///
+    /// An `Arc` of a limiter is one as well: keep a share to look at it, or to change its quota.
+    ///
+    /// Where a later policy refuses, what was taken here is [refunded](RateLimit::refund), with the bound that a refund leaves;
+    /// to have it given back exactly, place such policies last, or take [`waiting`](Self::waiting) with no patience.
+    pub fn new(limiter: impl RateLimit + Send + Sync + 'static) -> Self {
+        Self::of(Whole(Arc::new(limiter)))
+    }
+
+    /// One line for all requests: who is over the limit waits, for at most `longest`, and no longer than the bucket's own line
+    /// lets it; who would have to wait longer is refused at once. The place of a request that is dropped is given back.
+    pub fn waiting<C>(bucket: impl Into<Arc<WaitingTokenBucket<C>>>, longest: Duration) -> Self
+    where
+        C: Timer + Send + Sync + 'static,
+        C::Sleep: Send,
+    {
+        Self::of(Line { bucket: bucket.into(), longest })
+    }
+
+    /// A limit for each key. Who is over it is refused; a request without a key is treated as `keyless` says.
+    pub fn per_key<X, S, C>(limiter: impl Into<Arc<KeyedLimiter<X::Key, S, C>>>, key: X, keyless: Keyless) -> Self
+    where
+        X: RequestKey<Key: Hash + Send + 'static> + Send + Sync + 'static,
+        S: BuildHasher + Send + Sync + 'static,
+        C: Clock + Send + Sync + 'static,
+    {
+        Self::of(Keyed::now(limiter.into(), key, keyless))
+    }
+
+    /// A line for each key, in which requests wait for at most `longest`; see [`waiting`](Self::waiting).
+    pub fn per_key_waiting<X, S, C>(
+        limiter: impl Into<Arc<KeyedLimiter<X::Key, S, C>>>,
+        key: X,
+        keyless: Keyless,
+        longest: Duration,
+    ) -> Self
+    where
+        X: RequestKey<Key: Hash + Send + 'static> + Send + Sync + 'static,
+        S: BuildHasher + Send + Sync + 'static,
+        C: Timer + Send + Sync + 'static,
+        C::Sleep: Send,
+    {
+        Self::of(Keyed::waiting(limiter.into(), key, keyless, longest))
+    }
+
+    /// The same policy under this name, which stands in answers, metrics and logs; `default` without.
+    ///
+    /// # Panics
+    ///
+    /// If it is empty, or not of printable ASCII: it could not stand in a header.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.name = name.into();
+        let printable = self.name.bytes().all(|byte| (0x20..0x7f).contains(&byte));
+        assert!(printable && !self.name.is_empty(), "a policy's name is printable ASCII");
+        self
+    }
+
+    /// The same policy, where a request costs what `cost` says instead of 1. A cost of 0 always passes.
+    #[must_use]
+    pub fn costing(self, cost: impl Fn(&Parts) -> u64 + Send + Sync + 'static) -> Self {
+        Self { cost: Some(Box::new(cost)), ..self }
+    }
+
+    /// The same policy, whose tokens are called `unit` in answers.
+    #[must_use]
+    pub fn counting(self, unit: Unit) -> Self {
+        Self { unit, ..self }
+    }
+
+    /// The same policy for requests only of which `concerns` is true: those of a method or a route.
+    #[must_use]
+    pub fn only(mut self, concerns: impl Fn(&Parts) -> bool + Send + Sync + 'static) -> Self {
+        self.concerns.push(Box::new(concerns));
+        self
+    }
+
+    /// The same policy without requests of which `exempt` is true: an allow list, of [`Networks`](crate::key::Networks) for
+    /// example.
+    #[must_use]
+    pub fn exempting(self, exempt: impl Fn(&Parts) -> bool + Send + Sync + 'static) -> Self {
+        self.only(move |request| !exempt(request))
+    }
+
+    /// The same policy by way of trial: it counts, logs and reports as if it were in force, and refuses nobody. A waiting policy
+    /// has nobody wait.
+    #[must_use]
+    pub fn observe_only(self) -> Self {
+        Self { observed: true, ..self }
+    }
+
+    pub(crate) fn concerns(&self, request: &Parts) -> bool {
+        self.concerns.iter().all(|concerns| concerns(request))
+    }
+
+    pub(crate) fn cost(&self, request: &Parts) -> u64 {
+        self.cost.as_ref().map_or(1, |cost| cost(request))
+    }
+}
+
+impl fmt::Debug for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Policy").field("name", &self.name).field("quota", &self.limit.quota()).finish_non_exhaustive()
+    }
+}
