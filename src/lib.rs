@@ -19,7 +19,8 @@
 //!    clocks that jump back or disagree. Each algorithm documents its own bound.
 //! 2. **Exact.** Rates are fractions and time is absolute: nothing drifts. A hint is exact: refused one nanosecond
 //!    before, admitted at it.
-//! 3. **Fast.** An admission is about one atomic read-modify-write; a refusal writes nothing.
+//! 3. **Fast.** An admission is about one atomic read-modify-write; a refusal writes nothing,
+//!    or (a sharded bucket) a note in its own slot.
 //!
 //! # Where to start
 //!

@@ -87,7 +87,7 @@
 //! `loom-tests/tests/sharded_search/` is a transcription of the sharded bucket's protocol, one step for each access to memory. An
 //! ordinary test visits every state that three threads can bring it to, with each load allowed to return any value
 //! that a relaxed load may return, and looks at the fullest window of each. It is independent of loom and of the real
-//! code: it judges the rules. Rules left out must be found out here as well.
+//! code: it judges the rules, those by which a slot is quiet among them. Rules left out must be found out here as well.
 //!
 //! # Injected failures
 //!
