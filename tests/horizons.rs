@@ -118,3 +118,24 @@ fn a_wait_that_would_end_beyond_the_end_of_time_is_none() {
     assert_eq!(bucket.try_acquire_at(later).unwrap_err().retry_after(), None, "half a second is left");
     assert_eq!(bucket.status_at(last).retry_after, None);
 }
+
+/// By its clock, a sharded bucket decides on other paths than on readings.
+#[test]
+fn at_the_end_of_time_a_sharded_bucket_and_its_handles_never_wait() {
+    for now in [(1 << 62) - 1, 1 << 62, u64::MAX - 1, u64::MAX] {
+        // The first is not divided, the last lets tokens settle.
+        for quota in [Quota::per_second(5), Quota::per_second(1_000), Quota::per_second(10_000_000)] {
+            let clock = ManualClock::starting_at(Nanos(now));
+            let bucket = ShardedTokenBucket::with_shards_and_clock(quota, 2, clock);
+            let handle = bucket.handle();
+            assert_eq!(bucket.try_acquire_up_to(u64::MAX), bucket.max_cost());
+            for decision in [bucket.try_acquire(), bucket.try_acquire(), handle.try_acquire(), handle.try_acquire()] {
+                let Err(denied @ Denied::TryAfter(_)) = decision else { panic!("{quota:?} at {now}: {decision:?}") };
+                assert_eq!(denied.retry_after(), None, "{quota:?} at {now}");
+            }
+            for status in [bucket.status(), handle.status()] {
+                assert_eq!((status.remaining, status.retry_after, status.reset_after), (0, None, Duration::MAX));
+            }
+        }
+    }
+}

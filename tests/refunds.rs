@@ -51,6 +51,10 @@ fn a_refund_without_a_reading_goes_to_the_present_window() {
     assert!(bucket.try_acquire_n(3).is_ok());
     bucket.refund(5); // meant for the first five, perhaps: what this window has counted is given back, and no more
     assert_eq!(bucket.available(), 5);
+    let two = FixedWindow::with_clock(Quota::per_second(2), clock.clone());
+    assert!(two.try_acquire_at(at(9)).is_ok() && two.try_acquire_at(at(10)).is_ok());
+    two.refund(1); // meant for the first; `refund_at` leaves 1
+    assert_eq!(two.available(), 2);
 }
 
 #[test]

@@ -37,6 +37,8 @@ pub struct Rules {
     pub helper_settles: bool,
     /// 7: the horizon is loaded after the look at the other slots.
     pub horizon_after_rescan: bool,
+    /// 6: a newcomer is refused by the horizon as it was before the look at the slots, not by a later one.
+    pub horizon_before_look: bool,
     /// 7: where a caller that is not the owner is refused, it loads the word once more, as in rule 3.
     pub helper_refusal_rechecked: bool,
     /// 1 and 8: the word of a slot that is left gets larger.
@@ -66,6 +68,7 @@ impl Rules {
         abort_higher: true,
         helper_settles: true,
         horizon_after_rescan: true,
+        horizon_before_look: true,
         helper_refusal_rechecked: true,
         leaving_advances: true,
         leaving_untags: true,
@@ -107,11 +110,14 @@ impl<const SLOTS: usize> Table<SLOTS> {
     pub fn acquire(&self, key: u32, cost: u64, now: u64) -> bool {
         loop {
             let early = self.horizon(key).load(Ordering::Acquire);
+            let known = |early| {
+                if self.rules.horizon_before_look { early } else { self.horizon(key).load(Ordering::Acquire) }
+            };
             let decision = match (0..SLOTS).find_map(|i| self.find(i, key).map(|word| (i, word))) {
                 Some((i, word)) if word.is_bucket() => self.charge(i, word, cost, now),
                 Some((i, word)) => self.settle(i, word, key, cost, now, false),
                 None => match (0..SLOTS).map(|i| (i, self.seen(i))).find(|&(_, seen)| self.is_free(seen, now)) {
-                    Some(_) if self.charged(early.max(now), cost, now).is_none() => return false,
+                    Some(_) if self.charged(known(early).max(now), cost, now).is_none() => return false,
                     Some((i, seen)) => self.claim(i, seen, key, cost, now),
                     None => return false, // the table is full
                 },

@@ -541,5 +541,6 @@ mod broken_twins {
     fails! {
         UNEXPLAINED, 4;
         helper_refusal_not_rechecked: helper_refusal_rechecked = refusal_against_a_newcomer;
+        horizon_after_the_look: horizon_before_look = refusal_against_a_newcomer;
     }
 }

@@ -85,7 +85,7 @@
 //! [performance](super::performance#when-to-shard).
 //!
 //! *It errs* towards refusing, by at most an eighth of the burst, or twice that for costs above 1 and while there are
-//! handles: that many tokens can lie where a call does not get at them. While there is demand this does not grow, and every
+//! handles (where the burst is too small to be divided, by a unit of the scale if that is a token or more): that many tokens can lie where a call does not get at them. While there is demand this does not grow, and every
 //! token is spent in the long run, be it by one thread alone. But it is there again after each idle period that fills the
 //! bucket: bursts with pauses in between get seven eighths of what a token bucket admits, 119 of 136 each time.
 //!
@@ -132,7 +132,8 @@
 //! that a batch job draws from.
 //!
 //! *It errs* towards admitting, around a boundary: `n` at the end of one window and `n` at the start of the next pass
-//! within moments of each other.
+//! within moments of each other. A reading that goes back over a boundary counts in the latest window seen, so by the
+//! readings alone an earlier window can have more than `n`.
 //!
 //! # Sliding window counter
 //!

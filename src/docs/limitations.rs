@@ -40,7 +40,8 @@
 //!   takes up to 200 ms. Call `QuantaClock::calibrate()` at start-up to have it behind you. Against the system's clock
 //!   the counter can drift by some parts in ten million.
 //! * **Clocks that go back or differ.** A reading older than one already seen can cause a denial that a later reading
-//!   would not have caused. It never mints a token. If the clocks of two cores disagree by `e`, at most `2 * rate * e`
+//!   would not have caused. It never mints a token; a window counts it in the latest window
+//!   seen, so that by the readings alone an earlier window can have more. If the clocks of two cores disagree by `e`, at most `2 * rate * e`
 //!   more is admitted in real time.
 //! * **Clocks that are set.** A reading that is far ahead, put right afterwards, shuts a limiter for as long as the clock was
 //!   ahead: a bucket until the clock is back where it was, less what the burst brings; a window and a counter for that time
@@ -62,8 +63,8 @@
 //!
 //! # The sharded token bucket
 //!
-//! A call of cost 1, while there is no handle, is short of at most `burst - max_cost()`, an eighth of the burst. A larger
-//! cost, or any call while handles hold tokens, may be short of twice that. Under steady demand that happens once; after
+//! A call of cost 1, while there is no handle, is short of at most `burst - max_cost()`, an eighth of the burst (of one
+//! too small to be divided, a unit of the scale if that is a token or more). A larger cost, or any call while handles hold tokens, may be short of twice that. Under steady demand that happens once; after
 //! each idle period that fills the bucket it happens again. Calls on a reading (`try_acquire_n_at`) see the central word
 //! alone, not credits. A call can be denied while another thread,
 //! suspended in the middle of a refill, has tokens in hand. A handle that is leaked keeps its tokens for ever. The bucket
@@ -83,13 +84,14 @@
 //! newcomer takes a slot, so that its bucket fills, unless its cost is above the burst; and `TableFull` says when
 //! there is room, not when the call will be admitted.
 //!
-//! When a slot passes from a recovered key to a new one, the limiter remembers when the old key was full again, but not
+//! When a recovered key loses its slot, to a new key or by `forget`, the limiter remembers when it was full again, but not
 //! which key it was. So a newcomer counts as full only from the latest such instant on: a caller whose reading is older
 //! than that finds a new key short of the tokens that fall due in between, and may have to wait for them. Such instants
 //! are kept apart by groups of keys, the *horizons*, of which there is one for every 25 keys of the capacity and at least
 //! 32; a newcomer looks at that of its own group alone.
 //!
-//! A slot that several callers fight over at one instant may cost whoever gets it a nanosecond for each of them.
+//! A slot that several callers fight over at one instant may cost whoever gets it a nanosecond for each of them, and 66 us
+//! at most: a slot that is nobody's and is farther ahead than that is left alone.
 //! `TableFull` is no decision on one instant: slots may have become free while others were looked at.
 //!
 //! A key that was given tokens back, or was forgiven, keeps its slot after its bucket is full again: for as long as the

@@ -67,7 +67,7 @@
 //!
 //! One thing is left that a late wake-up costs. A caller alone who takes one place after the other asks for the next only
 //! when it is awake, and if that is later than the bucket takes to fill, what fell due meanwhile is gone; as it must be, by the bound. With
-//! a burst of 1 at 1000 per second a task alone on tokio so gets fewer than 950. Three ways to the full rate:
+//! a burst of 1 at 1000 per second a task alone on tokio so gets some 950. Three ways to the full rate:
 //!
 //! * [`Turns`](crate::Turns): the next place counts from the instant of the last, so many milliseconds ago at most.
 //!   `let mut turns = bucket.turns(slack)`, and then `turns.acquire(1).await`.

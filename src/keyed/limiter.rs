@@ -21,7 +21,7 @@ use std::hash::RandomState;
 ///
 /// The memory is allocated once, at construction: under 26 bytes for each key of the capacity. Nothing is allocated,
 /// swept or scanned afterwards. A key gets a slot with its first admitted call, starts full unless [told
-/// otherwise](Self::with_initial), and keeps the slot at least until its bucket is full again; from then on it
+/// otherwise](Self::with_initial) (a refused call will do then), and keeps the slot at least until its bucket is full again; from then on it
 /// cannot be told from a key that was never seen, and its slot may go to another. So the capacity is a number of
 /// keys that are *in debt* at the same time, not of keys that exist. When all slots where a new key could go are
 /// in debt, it is refused with [`Denied::TableFull`]; no key in debt is ever forgotten.

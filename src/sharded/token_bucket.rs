@@ -43,7 +43,8 @@ const ENOUGH: u64 = 512;
 /// After [`refund`](Self::refund)s it holds for what is admitted less what was given back meanwhile.
 ///
 /// Under-admission: a call may be denied although a [`TokenBucket`](crate::TokenBucket) of the same quota would admit it.
-/// Let `r = burst - max_cost()`, which is at most an eighth of the burst.
+/// Let `r = burst - max_cost()`, which is at most an eighth of a divided burst; of one that is not divided, nothing, or a
+/// unit where that is a token or more.
 ///
 /// * Calls of cost 1, while there is no handle, are short of at most `r` tokens: those that are kept back for credits.
 ///   They find the credits in every shard.
@@ -65,7 +66,7 @@ const ENOUGH: u64 = 512;
 /// # Sizes
 ///
 /// A burst below 136 is not divided: every call then goes to the central word, which makes this an exact
-/// [`TokenBucket`](crate::TokenBucket). Larger ones get a power of two of shards (by default as many as there are cores,
+/// [`TokenBucket`](crate::TokenBucket), of a burst smaller by a unit where that is a token or more. Larger ones get a power of two of shards (by default as many as there are cores,
 /// and at least 16), as many slots for handles, and equal batches of up to 4096 credits, so that all together are at
 /// most an eighth of the burst. Where that would make batches smaller than 8 credits, or than the number of shards, there
 /// are fewer shards. Each shard and each slot takes 128 bytes.
@@ -197,7 +198,8 @@ impl<C> ShardedTokenBucket<C> {
         &self.clock
     }
 
-    /// The most tokens that one call can take: the burst less what may lie in slots, at least seven eighths of it.
+    /// The most tokens that one call can take: the burst less what may lie in slots, at least seven eighths of it. Where the
+    /// burst is too small to be divided, all of it, or all but a unit that is a token or more.
     #[inline]
     pub fn max_cost(&self) -> u64 {
         self.central.max_cost()
@@ -384,7 +386,7 @@ impl<C: Clock> ShardedTokenBucket<C> {
     }
 
     /// Whole tokens that could be taken now, one at a time: those in the central word and in all slots. Not those that
-    /// handles hold. Never more than the burst; writes nothing.
+    /// handles hold. Where a unit of the scale is several tokens, each call on the central word takes a whole one. Never more than the burst; writes nothing.
     ///
     /// Other threads' calls in between may or may not be counted: it is exact when there are none.
     pub fn available(&self) -> u64 {

@@ -12,8 +12,8 @@ use core::time::Duration;
 ///
 /// Whoever takes one place after the other, each when the work on the last is done, asks for the next one late: by the
 /// time for which the timer overslept, and by what the work took. If that is longer than the bucket can fill, tokens that
-/// fell due meanwhile are gone: with a burst of 1 at 1000 per second, and timers of a millisecond, a task alone gets fewer
-/// than 950. So the next place is reserved here as of the instant of the last one, if that is no longer ago than the
+/// fell due meanwhile are gone: with a burst of 1 at 1000 per second, and timers of a millisecond, a task alone gets some
+/// 950. So the next place is reserved here as of the instant of the last one, if that is no longer ago than the
 /// *slack*. What fell due in the meantime is then the caller's, unless somebody else has taken it.
 ///
 /// Choose a slack that covers how late the timer is, and the longest work: 5 ms on tokio, say. With none at all, this is

@@ -94,6 +94,39 @@ fn many_readings_far_ahead_hold_up_few_newcomers() {
     assert!(refused < 20, "{refused} of 1000 newcomers are refused");
 }
 
+/// A limiter whose first class starts full and whose second does not, so that to be forgotten gives a slot up.
+fn forgetful(period: Duration, capacity: usize) -> Limiter {
+    limiter([Quota::per(1, period), Quota::per(2, period)], capacity).with_initial(1)
+}
+
+/// There is a slot, and the horizon alone refuses: exactly until the key's last life would have been full.
+#[test]
+fn the_horizon_alone_refuses_and_says_until_when() {
+    let (limiter, minute) = (forgetful(Duration::from_mins(1), 100), Nanos::from_secs(60));
+    let at = |now| limiter.try_acquire_n_at(&1, 1, now);
+    assert_eq!(at(Nanos::ZERO), Ok(()));
+    assert!(limiter.forget_at(&1, minute));
+    for now in [Nanos::ZERO, Nanos::from_secs(1), Nanos(minute.0 - 1)] {
+        assert_eq!(limiter.live_at(now), 0, "no slot is in debt");
+        let Err(Denied::TryAfter(hint)) = at(now) else { panic!("not held up at {now:?}") };
+        assert_eq!(Nanos(now.0 + u64::try_from(hint.retry_after().as_nanos()).unwrap()), minute);
+        let status = limiter.status_at(&1, now);
+        assert_eq!((status.remaining, status.retry_after), (0, Some(hint.retry_after())));
+    }
+    assert_eq!(at(minute), Ok(()));
+}
+
+/// The same far reading, where to be forgotten does give a slot up.
+#[test]
+fn a_key_forgotten_far_ahead_holds_up_few_newcomers() {
+    let limiter = forgetful(Duration::from_hours(1), 1_000);
+    let at = |key, secs| limiter.try_acquire_n_at(&key, 1, Nanos::from_secs(secs));
+    assert!(at(1, 0).is_ok() && limiter.forget_at(&1, Nanos::from_secs(3_600)));
+    let refused: Vec<Denied> = (2..1_002).filter_map(|key| at(key, 2).err()).collect();
+    assert!((1..100).contains(&refused.len()), "{} of 1000 newcomers are held up", refused.len());
+    assert!(refused.iter().all(|denied| matches!(denied, Denied::TryAfter(_))), "the table is not full");
+}
+
 /// However far a clock was ahead that took slots: newcomers find as many slots as before it.
 #[test]
 fn a_horizon_ahead_of_the_reading_does_not_fill_the_table_early() {
@@ -165,6 +198,22 @@ fn refusals_on_an_older_reading_cost_nobody_anything() {
     }
     for now in [1_010, 1_020, 1_030] {
         assert_eq!(at(5_000, now), Ok(()), "at {now}");
+    }
+}
+
+/// Refusals where slots are nobody's, and the horizon alone refuses.
+#[test]
+fn refusals_by_the_horizon_do_not_move_slots_on() {
+    let limiter = forgetful(Duration::from_nanos(10), 1);
+    let at = |key, now| limiter.try_acquire_n_at(&key, 1, Nanos(now));
+    let known: Vec<u64> = (0..1_000).filter(|&key| at(key, 1_000).is_ok()).collect();
+    assert_eq!(known.len(), 15);
+    assert!(known.iter().all(|key| limiter.forget_at(key, Nanos(1_010))));
+    for turn in 0..1_000 {
+        assert!(matches!(at(known[turn % 15], 0), Err(Denied::TryAfter(_))), "turn {turn}");
+    }
+    for now in [1_010, 1_020, 1_030] {
+        assert!(known.iter().all(|&key| at(key, now).is_ok()), "at {now}");
     }
 }
 

@@ -237,8 +237,8 @@ fn an_older_reading_mints_nothing() {
 fn aliases_share_a_bucket() {
     let clock = ManualClock::new();
     let limiter = predictable(Quota::per_second(5), 100, &clock);
-    // Hashes are multiplied by an odd number; the product's upper bits choose the line, its lower 32 the fingerprint. The
-    // inverse of that number leads to a key whose product is the bit between the two.
+    // Hashes are multiplied by an odd number, and the product's upper half goes into its lower one: bits 2 to 31 are the
+    // fingerprint. The inverse of that number leads to a key whose product is bit 32, which comes down as bit 0, unused.
     let golden = 0x9E37_79B9_7F4A_7C15_u64;
     let inverse = (0..6).fold(golden, |x, _| x.wrapping_mul(2_u64.wrapping_sub(golden.wrapping_mul(x))));
     let twin = inverse << 32;

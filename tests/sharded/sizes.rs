@@ -157,3 +157,14 @@ fn the_extreme_quotas() {
     assert_eq!(large.available() + handle.credits(), large.max_cost() - 2);
     assert_eq!(large.try_acquire_up_to(u64::MAX) + handle.credits(), large.max_cost() - 2);
 }
+
+#[test]
+fn where_a_unit_is_several_tokens_each_call_takes_a_whole_one() {
+    let quota = Quota::per_second(12_500_000_000).with_burst(16); // four tokens in a unit
+    let plain = TokenBucket::with_clock(quota, ManualClock::new());
+    assert_eq!(plain.available(), 16);
+    assert_eq!((0..16).filter(|_| plain.try_acquire().is_ok()).count(), 4);
+    let whole = Bucket::with_clock(quota, ManualClock::new()); // not divided: a unit is kept back
+    assert_eq!((whole.max_cost(), whole.available()), (12, 12));
+    assert_eq!((0..16).filter(|_| whole.try_acquire().is_ok()).count(), 3);
+}

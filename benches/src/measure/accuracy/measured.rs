@@ -2,6 +2,7 @@
 
 use super::gauge::Gauge;
 use super::log;
+use super::sharded::Sharded;
 use super::traffic::Scenario;
 use crate::figures::error::{Error, Result};
 use serde::Serialize;
@@ -13,6 +14,9 @@ use tollgate_replay::judge::tally::{Tally, share};
 
 /// The name of the exact log in tables and rows.
 pub(super) const EXACT_LOG: &str = "exact-log";
+
+/// The name of the sharded bucket there.
+pub(super) const SHARDED: &str = "sharded";
 
 /// What every algorithm did with one stream.
 #[derive(Debug)]
@@ -27,6 +31,8 @@ pub(super) struct Measured {
     pub(super) tallies: Vec<(Algorithm, Tally)>,
     /// What the exact log did.
     pub(super) log: Tally,
+    /// What a sharded bucket did, asked by its clock. Measured on made-up streams of one key.
+    pub(super) sharded: Option<Tally>,
     /// The share of arrivals at which the sliding counter, as a gauge of what is asked for, errs about the limit. Not
     /// measured on logs.
     pub(super) gauge_errors: Option<f64>,
@@ -39,15 +45,21 @@ impl Measured {
         let mut gauges: Vec<Gauge> = Vec::new();
         let mut errors = 0;
         let arrivals = (scenario.arrivals)();
+        let one_key = arrivals.iter().all(|&(_, key)| key == 0);
+        let mut sharded = one_key.then(|| Sharded::new(scenario.quota));
         for &(now, key) in &arrivals {
-            comparison.arrive(key, 1, now);
+            let decided = comparison.arrive(key, 1, now);
+            if let Some(sharded) = &mut sharded {
+                sharded.arrive(now, decided.by_log);
+            }
             if key == gauges.len() {
                 gauges.push(Gauge::new());
             }
             errors += u64::from(gauges[key].errs(now, scenario.quota.tokens()));
         }
         let gauge_errors = Some(share(errors, arrivals.len() as u64));
-        Ok(Self::new(scenario.name.to_owned(), scenario.about.clone(), &comparison, gauge_errors))
+        let measured = Self::new(scenario.name.to_owned(), scenario.about.clone(), &comparison, gauge_errors);
+        Ok(Self { sharded: sharded.map(Sharded::tally), ..measured })
     }
 
     /// Runs a log.
@@ -71,6 +83,7 @@ impl Measured {
             arrivals: comparison.arrivals(),
             tallies: comparison.algorithms().iter().copied().zip(comparison.tallies().cloned()).collect(),
             log: comparison.log_tally().clone(),
+            sharded: None,
             gauge_errors,
         }
     }
@@ -123,11 +136,12 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// A row for each stream and algorithm, and for the exact log.
+    /// A row for each stream and algorithm, for the exact log, and for a sharded bucket where it was asked.
     pub(super) fn all(measured: &'a [Measured], seed: u64) -> Vec<Self> {
         let of_stream = |one: &'a Measured| {
             let named = one.tallies.iter().map(|(algorithm, tally)| (algorithm.name(), tally));
-            named.chain([(EXACT_LOG, &one.log)]).map(move |(engine, tally)| Row {
+            let sharded = one.sharded.iter().map(|tally| (SHARDED, tally));
+            named.chain([(EXACT_LOG, &one.log)]).chain(sharded).map(move |(engine, tally)| Row {
                 bench: "accuracy",
                 stream: &one.name,
                 engine,

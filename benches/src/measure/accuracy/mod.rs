@@ -4,6 +4,7 @@ mod gauge;
 mod log;
 mod measured;
 mod plot;
+mod sharded;
 mod table;
 mod traffic;
 
@@ -18,7 +19,7 @@ use tollgate::Quota;
 /// Compare the decisions of each algorithm with an exact sliding log's
 ///
 /// The streams are an attack on a window's boundary, traffic packed at the start and at the end of windows, Poisson and
-/// bursty arrivals, many keys of Zipf popularity, and logs. They are the same in each run with the same
+/// bursty arrivals, bursts with pauses between them, many keys of Zipf popularity, and logs. They are the same in each run with the same
 /// seed.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {

@@ -1,6 +1,6 @@
 //! What was measured, as text.
 
-use super::measured::{EXACT_LOG, Measured, groups};
+use super::measured::{EXACT_LOG, Measured, SHARDED, groups};
 use crate::show::table::Table;
 use core::fmt::Write as _;
 use tollgate_replay::Algorithm;
@@ -19,7 +19,7 @@ pub(super) fn text(measured: &[Measured]) -> String {
         measured,
         &[("arrivals", &|one| count(one.arrivals)), ("log denies", &|one| percent(one.log.share_denied()))],
         &both_ways,
-        &[],
+        &[(SHARDED, &|one| one.sharded.as_ref().map_or_else(String::new, both_ways))],
     );
     let most = by_algorithm(
         measured,

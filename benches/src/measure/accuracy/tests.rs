@@ -63,7 +63,8 @@ fn tables_rows_and_the_plot_name_every_stream_and_algorithm() {
     let measured = [measure("boundary-attack"), measure("zipf-100")];
     let (text, svg) = (table::text(&measured), plot::svg(&measured));
     let rows = Row::all(&measured, 1);
-    assert_eq!(rows.len(), 2 * (Algorithm::SINGLE.len() + 1));
+    let sharded = rows.iter().filter(|row| row.engine == measured::SHARDED).count();
+    assert_eq!((rows.len(), sharded), (2 * (Algorithm::SINGLE.len() + 1) + 1, 1), "one of the streams is of one key");
     for one in &measured {
         assert!(text.contains(&one.name) && svg.contains(&one.name));
     }
@@ -73,4 +74,16 @@ fn tables_rows_and_the_plot_name_every_stream_and_algorithm() {
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     assert_eq!(svg.matches("<text").count(), svg.matches("</text>").count());
     assert!(!svg.contains("NaN") && !svg.contains("inf"));
+}
+
+#[test]
+fn idle_periods_cost_a_sharded_bucket_its_reserve_each_time() {
+    let measured = measure("drained-136");
+    let bucket = measured.tally(Algorithm::TokenBucket).unwrap();
+    assert_eq!((measured.log.admitted, bucket.admitted), (68_000, 68_000));
+    let sharded = measured.sharded.as_ref().unwrap();
+    assert_eq!((sharded.admitted, sharded.over, sharded.under), (59_500, 0, 8_500), "119 of 136, 500 times");
+    let measured = measure("poisson-1.5");
+    let bucket = measured.tally(Algorithm::TokenBucket).unwrap();
+    assert_eq!(measured.sharded.as_ref().unwrap().admitted, bucket.admitted, "a burst that is not divided");
 }

@@ -69,6 +69,12 @@ pub(super) fn scenarios(seed: u64, zipf: Zipf) -> Vec<Scenario> {
         quota: quota(LIMIT),
         arrivals: Box::new(move || bursty(&mut Rng::with_seed(seed))),
     });
+    all.push(Scenario {
+        name: "drained-136",
+        about: "136 a minute, 200 at once each minute: each idle minute costs a sharded bucket its reserve".to_owned(),
+        quota: quota(136),
+        arrivals: Box::new(drained),
+    });
     for (name, limit) in [("zipf-100", 100), ("zipf-1000", 1_000), ("zipf-8000", 8_000)] {
         all.push(Scenario {
             name,
@@ -86,6 +92,11 @@ fn boundary_attack() -> Arrivals {
     let start_of_second = Nanos::from(WINDOW).saturating_add(WINDOW / 100);
     let times = |at, n: u64| (0..n).map(move |_| (at, 0));
     times(end_of_first, LIMIT).chain(times(start_of_second, LIMIT)).collect()
+}
+
+/// Two hundred at once, then a window of rest, 500 times.
+fn drained() -> Arrivals {
+    (0..500).flat_map(|window| core::iter::repeat_n((windows(START + f64::from(window)), 0), 200)).collect()
 }
 
 /// A limit's worth at random instants of the first tenth of each of a thousand windows.
