@@ -179,10 +179,15 @@ impl Waiters {
             place.spend_at(due).expect("it is due when it is due");
         }
         if let Some(window) = first_violation(&self.spent, self.quota) {
-            // A unit takes half a nanosecond at most, but where a large burst needs the bits.
+            // A unit takes half a nanosecond at most, or, where the burst and 146 years' tokens need the bits, is so small that
+            // 2^63 of them are no more than these. A nanosecond and a unit are less than two, or than four units then.
             let (excess, period) = (window.excess, self.quota.period().as_nanos());
             let two_nanoseconds = 2 * u128::from(self.quota.tokens());
-            assert!(excess.numerator() * period <= two_nanoseconds * excess.denominator(), "{window}");
+            let years = 146 * 366 * 86_400 * 1_000_000_000;
+            let tokens = u128::from(self.quota.tokens()) * years / period + u128::from(self.quota.burst()) + 1;
+            let is_little = excess.numerator() * period <= two_nanoseconds * excess.denominator()
+                || excess.numerator().saturating_mul(1 << 61) <= tokens * excess.denominator();
+            assert!(is_little, "{window}");
         }
     }
 }
