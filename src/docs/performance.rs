@@ -57,7 +57,8 @@
 //! # Figures
 //!
 //! They are in the folders under `results/`, each beside its machine, its commit and the program that measured them. Two
-//! machines, both with two cores and shared with other work, differ in two things.
+//! machines, both with two cores and shared with other work, differ in two things. (The Xeon here is that of the folders up
+//! to 2026-12-01; a later one lies between the two.)
 //!
 //! *The price of a read-modify-write*, when nobody else wants the line, is 2 ns on the EPYC and 6 to 8 on the Xeon. A
 //! shard needs one for each admission, and so gains less on the Xeon: twice the throughput of a single word with one

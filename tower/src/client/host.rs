@@ -48,6 +48,7 @@ impl<C: Clock> Host<C> {
     /// Lets one request out at `now`, or says when to ask again.
     pub(super) fn admit(&self, now: Nanos) -> Result<(), Denied> {
         // An older instant lets a request out that would have been let out a moment ago.
+        // ORDERING: Relaxed: the instant stands for itself, and publishes nothing else; the same below.
         let quiet = Nanos(self.quiet_until.load(Relaxed)).saturating_since(now);
         if quiet.is_zero() { self.bucket.try_acquire_n_at(1, now) } else { Err(Denied::TryAfter(Hint::after(quiet))) }
     }
@@ -56,6 +57,7 @@ impl<C: Clock> Host<C> {
     pub(super) fn learn(&self, pace: &Pace, status: StatusCode, headers: &HeaderMap, now: Nanos) {
         let refused = matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
         if refused && let Some(quiet) = retry_after(headers, SystemTime::now()) {
+            // ORDERING: Relaxed, as in `admit`: of several answers the latest end stays, whatever their order.
             self.quiet_until.fetch_max(now.saturating_add(quiet).0, Relaxed);
         }
         if let Some(adaptive) = pace.adaptive {
@@ -87,6 +89,7 @@ impl<C: Clock> Host<C> {
     }
 
     fn is_idle(&self, now: Nanos) -> bool {
+        // ORDERING: Relaxed, as in `admit`.
         self.bucket.status().reset_after.is_zero() && self.quiet_until.load(Relaxed) <= now.0
     }
 
