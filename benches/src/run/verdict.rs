@@ -21,8 +21,8 @@ pub struct Evidence {
 /// - admit: every call.
 /// - deny: none.
 /// - mixed: at most what the engine's bound allows in the time measured; and not absurdly few, which is less than both
-///   a tenth of what the rate brings in and a hundredth of the calls. (Threads without a core lose tokens to a full
-///   bucket, but then they make few calls.)
+///   a tenth of what the rate brings in over that time and what it brings in over a nanosecond for each call. (Threads
+///   without a core lose tokens to a full bucket, but then they make few calls; no engine's call is that short.)
 ///
 /// # Errors
 ///
@@ -30,7 +30,7 @@ pub struct Evidence {
 pub fn verify(load: Load, quota: Quota, most: u64, seen: Evidence) -> Verdict {
     let Evidence { ops, admitted, elapsed } = seen;
     // With the same allowance as the bound.
-    let few = (accrued(quota, elapsed + elapsed / CLOCK_SLACK) / 10).min(ops / 100);
+    let few = (accrued(quota, elapsed + elapsed / CLOCK_SLACK) / 10).min(accrued(quota, Duration::from_nanos(ops)));
     match load {
         Load::Admit if admitted != ops => {
             Err(format!("{} of {ops} calls denied, though none should be", ops - admitted))
@@ -73,5 +73,13 @@ mod tests {
         // Threads that seldom had a core are held to their own calls.
         assert_eq!(verify(seen(500_000, 5_000, 10)), Ok(()));
         assert!(verify(seen(500_000, 4_999, 10)).is_err());
+    }
+
+    #[test]
+    fn at_a_low_rate_few_of_many_calls_are_right() {
+        // A core for 5 ms of 100 ms: some 500 tokens of the 10,000 that fell due, and 0.1 % of the calls.
+        let verify = |evidence| verify(Load::Mixed1e5, Load::Mixed1e5.quota(), 20_000, evidence);
+        assert_eq!(verify(seen(500_000, 500, 100)), Ok(()));
+        assert!(verify(seen(500_000, 49, 100)).is_err());
     }
 }

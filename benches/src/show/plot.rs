@@ -50,13 +50,18 @@ const RIGHT: f64 = PANEL.0 - 190.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = PANEL.1 - 44.0;
 const SMALL: f64 = 13.0;
+/// From the end of the horizontal axis to the labels of the lines.
+const TO_LABELS: f64 = 17.0;
+/// No label's letters are wider on average.
+const LETTER: f64 = 0.56 * SMALL;
 /// The most panels that stand side by side.
 const ACROSS: usize = 3;
 
 impl Plot {
     /// The picture.
     pub fn svg(&self) -> String {
-        let wide = self.panels.iter().take(ACROSS).map(|_| PANEL.0).sum::<f64>().max(PANEL.0);
+        let width = self.panel_width();
+        let wide = self.panels.iter().take(ACROSS).map(|_| width).sum::<f64>().max(width);
         let high = self.panels.chunks(ACROSS).map(|_| PANEL.1).sum::<f64>().max(PANEL.1);
         let mut svg = Svg::new(wide, HEAD + high);
         svg.text(&self.title, (16.0, 18.0), Ink::Text, 19.0, Anchor::Start);
@@ -65,11 +70,18 @@ impl Plot {
         for line in self.panels.chunks(ACROSS) {
             for panel in line {
                 panel.draw(&mut svg, at);
-                at.0 += PANEL.0;
+                at.0 += width;
             }
             at = (0.0, at.1 + PANEL.1);
         }
         svg.finish()
+    }
+
+    /// Wide enough for the longest label.
+    #[allow(clippy::cast_precision_loss)] // a few letters
+    fn panel_width(&self) -> f64 {
+        let labels = self.panels.iter().flat_map(|panel| &panel.series).map(|series| series.label.chars().count());
+        PANEL.0.max((RIGHT + TO_LABELS + LETTER * labels.max().unwrap_or(0) as f64 + SMALL).ceil())
     }
 }
 
@@ -104,8 +116,8 @@ impl Panel {
                 svg.dot(point, series.ink);
             }
             let last = points[points.len() - 1].0;
-            svg.line(&[(last + 4.0, end), (right + 14.0, place)], series.ink, 0.5, false);
-            svg.text(&series.label, (right + 17.0, place), series.ink, SMALL, Anchor::Start);
+            svg.line(&[(last + 4.0, end), (right + TO_LABELS - 3.0, place)], series.ink, 0.5, false);
+            svg.text(&series.label, (right + TO_LABELS, place), series.ink, SMALL, Anchor::Start);
         }
     }
 }
@@ -149,5 +161,15 @@ mod tests {
         assert!(size(2).contains("width=\"1200\" height=\"584\""), "one row");
         assert!(size(5).contains("width=\"1800\" height=\"1104\""), "two rows");
         assert_eq!(size(5).matches(">Mops/s<").count(), 5);
+    }
+
+    #[test]
+    fn the_longest_label_ends_within_the_picture() {
+        let mut plot = plot();
+        assert!(plot.svg().contains("width=\"600\""));
+        plot.panels[0].series[0].label = "a label of thirty-two characters".into();
+        let width: f64 =
+            plot.svg().split('"').skip_while(|part| !part.ends_with("width=")).nth(1).unwrap().parse().unwrap();
+        assert!(width > RIGHT + TO_LABELS + 32.0 * 7.0, "{width}");
     }
 }
