@@ -13,7 +13,7 @@
 use core::error::Error;
 use core::net::{Ipv4Addr, SocketAddr};
 use std::fs::{self, File};
-use std::io::{BufReader, BufWriter, ErrorKind, Write};
+use std::io::{BufReader, BufWriter, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -88,12 +88,16 @@ impl Limits {
         Ok(bucket)
     }
 
+    /// Whole, or not at all: what was saved before stays until this is complete.
     fn save(&self, state: &Path) -> Result<(), Failure> {
-        let mut file = BufWriter::new(File::create(state)?);
+        let mut unfinished = state.as_os_str().to_owned();
+        unfinished.push(".new");
+        let mut file = BufWriter::new(File::create(&unfinished)?);
         self.all.snapshot().write_to(&mut file)?;
         self.search.snapshot().write_to(&mut file)?;
         self.client.save(&mut file)?;
-        Ok(file.flush()?)
+        file.into_inner()?.sync_all()?;
+        Ok(std::fs::rename(unfinished, state)?)
     }
 
     /// The quotas of the file, from now on. What was spent stays spent.

@@ -267,6 +267,40 @@ fn the_drafts_fields_are_structured_tightest_first_and_agree_with_retry_after() 
 }
 
 #[test]
+fn an_observed_denial_takes_no_time_from_the_others_and_tells_none_beside_a_refusal() {
+    let clock = ManualClock::new();
+    let layer = RateLimitLayer::of([
+        Policy::new(bucket(Quota::per_hour(1), &clock)).observe_only(),
+        Policy::new(bucket(Quota::per_second(1).with_burst(2), &clock)),
+    ]);
+    let service = layer.telling(Dialect::Draft8To11).telling_the_admitted().layer(Counting::default());
+    ask(&service, Request::new(()));
+    let admitted = ask(&service, Request::new(()));
+    let limits = [item("default", &[("r", 0), ("t", 3_600)]), item("default", &[("r", 0), ("t", 2)])];
+    assert_eq!((admitted.status().as_u16(), parsed(&admitted, "ratelimit")), (200, limits.to_vec()));
+    // The one that refuses comes first, and the other, whose time is later than `Retry-After`, tells none.
+    let refused = ask(&service, Request::new(()));
+    assert_eq!((refused.status().as_u16(), refused.headers()["retry-after"].to_str().unwrap()), (429, "1"));
+    assert_eq!(parsed(&refused, "ratelimit"), [item("default", &[("r", 0), ("t", 1)]), item("default", &[("r", 0)])]);
+}
+
+#[test]
+fn the_tightest_policy_admits_the_fewest_requests_like_this_one() {
+    let clock = ManualClock::new();
+    let layer = RateLimitLayer::of([
+        Policy::new(bucket(Quota::per_minute(60), &clock)).named("requests"),
+        Policy::new(bucket(Quota::per_minute(6_000), &clock)).named("bytes").costing(|_| 1_000),
+    ]);
+    let service = layer.telling(Dialect::Draft8To11).telling_the_admitted().layer(Counting::default());
+    let admitted = ask(&service, Request::new(()));
+    // 5,000 bytes are five such requests more; of the other limit there are 59.
+    assert_eq!(
+        parsed(&admitted, "ratelimit"),
+        [item("bytes", &[("r", 5_000), ("t", 10)]), item("requests", &[("r", 59), ("t", 1)])]
+    );
+}
+
+#[test]
 fn the_usual_fields_are_those_of_the_tightest_policy() {
     let clock = ManualClock::new();
     let policies =

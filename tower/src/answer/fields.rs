@@ -1,6 +1,6 @@
 //! [`Dialect`]: the fields that say how limits stand.
 
-use super::Report;
+use super::{Reason, Report};
 use crate::policy::Unit;
 use core::cmp::Reverse;
 use core::fmt::Write;
@@ -42,10 +42,30 @@ pub enum Dialect {
     /// `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` of the tightest policy, the last as seconds from
     /// now until its limit is whole again.
     XRateLimit,
-    /// `RateLimit-Policy` and `RateLimit` as in revisions 8 to 11 of the IETF's draft, the tightest policy first. `q` is the burst,
+    /// `RateLimit-Policy` and `RateLimit` as in revisions 8 to 11 of the IETF's draft, the tightest policy first: the one that
+    /// has refused, then those that would admit the fewest requests like this one. `q` is the burst,
     /// and `w` the seconds in which it recovers; `r` is what is left, and `t` the seconds until it is whole again, or, of the
     /// policy that has refused, until the same request would be admitted: the same as in `Retry-After`.
     Draft8To11,
+}
+
+/// Of which policies the time is told. Of others than the one that refused it might be later than `Retry-After`, which must
+/// not point earlier.
+#[derive(Clone, Copy, Debug)]
+enum Told<'a> {
+    All,
+    Of(&'a Report<'a>),
+    None,
+}
+
+impl Told<'_> {
+    fn includes(self, report: &Report<'_>) -> bool {
+        match self {
+            Self::All => true,
+            Self::Of(refuser) => core::ptr::eq(refuser, report),
+            Self::None => false,
+        }
+    }
 }
 
 /// Fields to be put on a response.
@@ -53,14 +73,21 @@ pub enum Dialect {
 pub(crate) struct Fields(Vec<(HeaderName, HeaderValue)>);
 
 impl Fields {
-    /// How these policies stand.
-    pub(crate) fn of(dialect: Dialect, reports: &[Report<'_>]) -> Self {
+    /// How these policies stand after a request that was admitted, or refused for this reason.
+    pub(crate) fn of(dialect: Dialect, refusal: Option<Reason>, reports: &[Report<'_>]) -> Self {
         if dialect == Dialect::None {
             return Self::default();
         }
+        // An observed policy may have denied the request as well, but only the last one reported refused it.
+        let told = match refusal {
+            None => Told::All,
+            Some(Reason::Denied(_)) => reports.last().map_or(Told::None, Told::Of),
+            Some(Reason::NoKey) => Told::None,
+        };
         let mut reports: Vec<_> = reports.iter().filter(|report| !report.quota.is_unlimited()).collect();
         reports.sort_by_key(|report| {
-            (report.denied.is_none(), report.status.remaining, Reverse(report.status.reset_after))
+            let comes_first = matches!(told, Told::Of(own) if core::ptr::eq(own, *report));
+            (!comes_first, report.requests_left(), Reverse(report.status.reset_after))
         });
         match (dialect, reports.first()) {
             (_, None) | (Dialect::None, _) => Self::default(),
@@ -70,9 +97,8 @@ impl Fields {
                 (HeaderName::from_static("x-ratelimit-reset"), seconds(tightest.status.reset_after).into()),
             ]),
             (Dialect::Draft8To11, Some(_)) => {
-                let refused = reports.iter().any(|report| report.denied.is_some());
                 let policies = list(&reports, policy);
-                let limits = list(&reports, |report, text| limit(report, refused, text));
+                let limits = list(&reports, |report, text| limit(report, told, text));
                 Self(vec![
                     (HeaderName::from_static("ratelimit-policy"), policies),
                     (HeaderName::from_static("ratelimit"), limits),
@@ -124,11 +150,10 @@ fn policy(report: &Report<'_>, text: &mut String) {
 }
 
 /// What is left, and for how long.
-fn limit(report: &Report<'_>, refused: bool, text: &mut String) {
+fn limit(report: &Report<'_>, told: Told<'_>, text: &mut String) {
     parameter(text, "r", report.status.remaining);
     match report.denied {
-        // Of the others it might be later than `Retry-After`, which must not point earlier.
-        None if refused => {}
+        _ if !told.includes(report) => {}
         None => parameter(text, "t", seconds(report.status.reset_after)),
         Some(denied) => {
             if let Some(after) = crate::retry_after(&denied) {

@@ -36,6 +36,15 @@ pub struct Report<'a> {
     pub status: Status,
     /// Why it refused, if it did.
     pub denied: Option<Denied>,
+    /// What the request cost there.
+    pub cost: u64,
+}
+
+impl Report<'_> {
+    /// How many more requests of this cost would be admitted at once.
+    pub(crate) fn requests_left(&self) -> u64 {
+        self.status.remaining / self.cost.max(1)
+    }
 }
 
 /// Why a request is refused.

@@ -75,6 +75,7 @@ pin_project! {
         host: Option<Arc<Host<C>>>,
         waiting: Option<(S, Request<B>)>,
         started: Nanos,
+        slept: bool,
         #[pin]
         sleep: Option<C::Sleep>,
         #[pin]
@@ -85,7 +86,7 @@ pin_project! {
 impl<S: Service<Request<B>>, B, C: Timer> PaceFuture<S, B, C> {
     pub(super) fn new(hosts: Arc<Hosts<C>>, host: Option<Arc<Host<C>>>, service: S, request: Request<B>) -> Self {
         let started = hosts.clock.now();
-        Self { hosts, host, waiting: Some((service, request)), started, sleep: None, sent: None }
+        Self { hosts, host, waiting: Some((service, request)), started, slept: false, sleep: None, sent: None }
     }
 }
 
@@ -109,14 +110,19 @@ where
             let now = clock.now();
             match host.admit(now) {
                 Ok(()) => {
-                    observe::wait(now.saturating_since(*this.started));
+                    if *this.slept {
+                        observe::wait(now.saturating_since(*this.started));
+                    }
                     let (mut service, request) = this.waiting.take().expect("a future was polled after it was ready");
                     this.sent.set(Some(service.call(request)));
                 }
                 Err(denied) => {
                     let last = this.started.saturating_add(pace.patience);
                     match denied.retry_after().map(|after| now.saturating_add(after)) {
-                        Some(due) if due <= last => this.sleep.set(Some(clock.sleep_until(due))),
+                        Some(due) if due <= last => {
+                            *this.slept = true;
+                            this.sleep.set(Some(clock.sleep_until(due)));
+                        }
                         Some(due) => {
                             let hint = Hint::after(due.saturating_since(now));
                             return Poll::Ready(Err(PaceError::Denied(Denied::WouldExceedDeadline(hint))));

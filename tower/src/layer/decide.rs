@@ -53,6 +53,7 @@ pub(super) fn decide<'a>(policies: &'a [Policy], request: &Parts) -> Decision<'a
             unit: policy.unit,
             status,
             denied,
+            cost,
         };
         let reason = match said {
             Said::Admitted((), status) => {

@@ -60,12 +60,12 @@ where
             Outcome::Refuse(reason) => {
                 let refusal = Refusal { reason, reports: &decision.reports };
                 let mut response = shared.answer.answer(&refusal, &parts);
-                Fields::of(shared.dialect, &decision.reports).put_on(&mut response);
+                Fields::of(shared.dialect, Some(reason), &decision.reports).put_on(&mut response);
                 ResponseFuture::refused(response)
             }
             outcome => {
                 let fields = if shared.tells_admitted {
-                    Fields::of(shared.dialect, &decision.reports)
+                    Fields::of(shared.dialect, None, &decision.reports)
                 } else {
                     Fields::default()
                 };
