@@ -7,11 +7,13 @@
 //! kill -TERM <pid>    # saves what was spent, for the next start
 //! ```
 //!
+//! `LIMITS_ADDRESS` is where it listens, `127.0.0.1:8080` if it is not set.
+//!
 //! `all` and `search` change while the server runs. The table of clients is built for its quota, and takes a new one with the
 //! next start.
 
 use core::error::Error;
-use core::net::{Ipv4Addr, SocketAddr};
+use core::net::SocketAddr;
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -147,9 +149,10 @@ async fn main() -> Result<(), Failure> {
         }
     });
 
-    let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 8080)).await?;
-    println!("process {}, listening on http://{}", std::process::id(), listener.local_addr()?);
     let mut terminate = signal(SignalKind::terminate())?;
+    let address = std::env::var("LIMITS_ADDRESS").unwrap_or_else(|_| String::from("127.0.0.1:8080"));
+    let listener = tokio::net::TcpListener::bind(address).await?;
+    println!("process {}, listening on http://{}", std::process::id(), listener.local_addr()?);
     axum::serve(listener, router(&limits).into_make_service_with_connect_info::<SocketAddr>())
         .with_graceful_shutdown(async move {
             terminate.recv().await;
