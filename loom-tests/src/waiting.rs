@@ -1,6 +1,9 @@
-//! [`Line`]: the waiting bucket's protocol in short, with rules that can be taken out.
+//! [`Line`]: the waiting bucket's protocol in short, with rules that can be taken out; and what must hold, [`audit`].
 
+use crate::assert_bounded;
 use crate::sync::{AtomicU64, Ordering};
+use core::time::Duration;
+use tollgate::{Nanos, Quota};
 
 const EMPTY: u64 = 0;
 const BUSY: u64 = u64::MAX;
@@ -27,6 +30,10 @@ pub struct Rules {
     pub owned_before_absorbed: bool,
     /// 6: where the word has moved on, the length is put back.
     pub put_back: bool,
+    /// 8: the last place is followed for as long as the slack only.
+    pub followed_within_slack: bool,
+    /// 8: nobody follows a place as of an instant that is still to come.
+    pub followed_by_now: bool,
 }
 
 impl Rules {
@@ -41,6 +48,8 @@ impl Rules {
         own_instant: true,
         owned_before_absorbed: true,
         put_back: true,
+        followed_within_slack: true,
+        followed_by_now: true,
     };
 }
 
@@ -88,6 +97,18 @@ impl<const SLOTS: usize> Line<SLOTS> {
             .or_else(|| self.advance(n, now, now + wait))?;
         let due = (start + n).saturating_sub(self.burst).max(now);
         Some(Span { start, end: start + n, due: if self.rules.own_instant { due } else { now } })
+    }
+
+    /// One token for a caller who had the last at `last`, due by `now + wait` (rule 8).
+    pub fn follow(&self, last: Option<u64>, slack: u64, wait: u64, now: u64) -> Option<Span> {
+        let mut as_of = last.unwrap_or(now);
+        if self.rules.followed_within_slack {
+            as_of = as_of.max(now.saturating_sub(slack));
+        }
+        if self.rules.followed_by_now {
+            as_of = as_of.min(now);
+        }
+        self.reserve(1, wait + now.saturating_sub(as_of), as_of)
     }
 
     /// Whether the tokens can be had again.
@@ -214,4 +235,32 @@ impl Slot {
         let len = self.len.load(Ordering::Acquire);
         if len == BUSY { None } else { Some((self.start.load(Ordering::Relaxed), len)) }
     }
+}
+
+/// The quota of every body: one token per nanosecond, so that instants and positions are the same small numbers.
+pub fn quota(burst: u64) -> Quota {
+    Quota::per(1, Duration::from_nanos(1)).with_burst(burst)
+}
+
+/// No position is spent twice, none outside its time, and what was neither spent nor reported as lost has been spent at `end`,
+/// the latest reading that there was.
+///
+/// # Panics
+///
+/// If that is not so.
+pub fn audit(mut spent: Vec<Span>, lost: &[Span], burst: u64, end: u64) {
+    spent.sort_unstable();
+    for pair in spent.windows(2) {
+        assert!(pair[0].end <= pair[1].start, "spent twice: {pair:?} of {spent:?}");
+    }
+    for &Span { start, end, due } in &spent {
+        assert!(due <= start && end <= due + burst, "spent outside its time: {start}..{end} at {due}");
+    }
+    let admitted: Vec<_> = spent.iter().map(|span| (Nanos(span.due), span.end - span.start)).collect();
+    assert_bounded(&admitted, quota(burst));
+    // Whatever could still be spent then has been, but for what was said to be lost.
+    let within = |spans: &[Span]| {
+        spans.iter().map(|span| span.end.clamp(end, end + burst) - span.start.clamp(end, end + burst)).sum::<u64>()
+    };
+    assert_eq!(within(&spent) + within(lost), burst, "tokens are lost, beside {lost:?}: {spent:?}");
 }

@@ -10,15 +10,10 @@ use core::time::Duration;
 use std::hash::DefaultHasher;
 use std::io::Read as _;
 use std::sync::Arc;
-use tollgate::{Clock, KeyedLimiter, ManualClock, Nanos, Place, Quota, Throttled, WaitingTokenBucket, loom_support};
+use tollgate::{Clock, KeyedLimiter, ManualClock, Nanos, Place, Throttled, WaitingTokenBucket, loom_support};
 use tollgate_loom::cell::OwnReading;
-use tollgate_loom::waiting::{Line, Rules, Span};
-use tollgate_loom::{assert_bounded, explore, must_fail, race};
-
-/// The quota of every body: one token per nanosecond, so that instants and positions are the same small numbers.
-fn quota(burst: u64) -> Quota {
-    Quota::per(1, Duration::from_nanos(1)).with_burst(burst)
-}
+use tollgate_loom::waiting::{Line, Rules, Span, audit, quota};
+use tollgate_loom::{explore, must_fail, race};
 
 /// What a body needs of a line.
 trait Subject: Send + Sync + Sized + 'static {
@@ -178,24 +173,6 @@ fn finish<T: Subject, const N: usize>(subject: &Arc<T>, callers: [Caller<T>; N],
     }
     while rest.take(1, 0, end) {}
     audit(rest.spent, &rest.lost, burst, end);
-}
-
-/// `end` is the latest reading that there was, at which everything has been spent that was left.
-fn audit(mut spent: Vec<Span>, lost: &[Span], burst: u64, end: u64) {
-    spent.sort_unstable();
-    for pair in spent.windows(2) {
-        assert!(pair[0].end <= pair[1].start, "spent twice: {pair:?} of {spent:?}");
-    }
-    for &Span { start, end, due } in &spent {
-        assert!(due <= start && end <= due + burst, "spent outside its time: {start}..{end} at {due}");
-    }
-    let admitted: Vec<_> = spent.iter().map(|span| (Nanos(span.due), span.end - span.start)).collect();
-    assert_bounded(&admitted, quota(burst));
-    // Whatever could still be spent then has been, but for what was said to be lost.
-    let within = |spans: &[Span]| {
-        spans.iter().map(|span| span.end.clamp(end, end + burst) - span.start.clamp(end, end + burst)).sum::<u64>()
-    };
-    assert_eq!(within(&spent) + within(lost), burst, "tokens are lost, beside {lost:?}: {spent:?}");
 }
 
 /// The last place is given back while another reserves.
