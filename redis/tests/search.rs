@@ -1,0 +1,187 @@
+//! Every state that two clients, a server, messages and time can reach, within small bounds; and the same with one rule
+//! broken, which must exceed the bound.
+
+use std::collections::HashSet;
+use tollgate_redis::Terms;
+use tollgate_redis::centre::{Answer, Centre, Request, Seen};
+
+/// A token each instant, a burst of 2 in the centre and leases of 1 instant: so a burst of 3 over all.
+const TERMS: Terms = Terms { tokens: 1, micros: 1, burst: 2, lease: 1 };
+const BURST: u64 = 3;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Broken {
+    Nothing,
+    /// Rule 8: the clock is read after the reply.
+    ClockAfterReply,
+    /// Rule 8: the lease is judged from the reply alone: it never ends for its holder.
+    LeaseFromReply,
+    /// Rule 1: a store that lost its keys starts full.
+    MissingKeyFull,
+    /// Rule 9: an answer is taken whatever its number, and as often as it comes.
+    NoSequence,
+    /// Rule 7: clients show nothing, and a server that fell back goes on from there.
+    NoMaximum,
+}
+
+/// Faults that a run may have, beside messages that are late, lost or repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct World {
+    clients: usize,
+    until: u64,
+    /// Another server, without any key.
+    lost: bool,
+    /// The same server, with an older state.
+    fallen_back: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Client {
+    sequence: u64,
+    pending: Option<(Request, u64)>,
+    seen: Seen,
+    tokens: u64,
+    end: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct State {
+    now: u64,
+    centre: Centre,
+    server: u8,
+    older: Option<Centre>,
+    clients: Vec<Client>,
+    requests: Vec<Request>,
+    replies: Vec<Answer>,
+    /// The most by which an interval that ends now holds more spends than its length: above `BURST` is above the bound.
+    level: u64,
+}
+
+impl State {
+    fn next(&self, world: World, broken: Broken) -> Vec<Self> {
+        let mut all = Vec::new();
+        let mut with = |change: &dyn Fn(&mut Self)| {
+            let mut next = self.clone();
+            change(&mut next);
+            next.requests.sort_unstable();
+            next.replies.sort_unstable();
+            all.push(next);
+        };
+        if self.now < world.until {
+            with(&|s| {
+                s.now += 1;
+                s.level = s.level.saturating_sub(1);
+            });
+        }
+        for (index, client) in self.clients.iter().enumerate() {
+            if client.tokens > 0 && (self.now < client.end || broken == Broken::LeaseFromReply) {
+                with(&|s| {
+                    s.clients[index].tokens -= 1;
+                    s.level += 1;
+                });
+            }
+            // A new request; or, if the answer to the last is still due, one after it was given up.
+            if client.tokens == 0 && client.sequence < 2 {
+                with(&|s| {
+                    let client = &mut s.clients[index];
+                    client.sequence += 1;
+                    let seen = if broken == Broken::NoMaximum { Seen::default() } else { client.seen };
+                    let request =
+                        Request { instance: index as u64 + 1, sequence: client.sequence, least: 1, most: 3, seen };
+                    client.pending = Some((request, s.now));
+                    s.requests.push(request);
+                });
+            }
+        }
+        // Messages stay in the network: one that is never taken is lost, one that is taken again was repeated.
+        for &request in &self.requests {
+            with(&|s| {
+                if let Some(answer) = s.centre.draw(TERMS, &s.server.to_string(), s.now, request)
+                    && !s.replies.contains(&answer)
+                {
+                    s.replies.push(answer);
+                }
+            });
+        }
+        for &answer in &self.replies {
+            with(&|s| {
+                let client = &mut s.clients[usize::try_from(answer.instance - 1).unwrap()];
+                let expected = client.pending.filter(|(request, _)| request.sequence == answer.sequence);
+                let noted = match (expected, broken) {
+                    (Some((_, noted)), _) => noted,
+                    (None, Broken::NoSequence) => s.now,
+                    (None, _) => return,
+                };
+                client.pending = None;
+                client.tokens += answer.granted;
+                client.seen = client.seen.max(answer.seen);
+                client.end = if broken == Broken::ClockAfterReply { s.now } else { noted } + TERMS.lease;
+            });
+        }
+        if world.lost && self.server == 0 {
+            with(&|s| {
+                s.server = 1;
+                s.centre = Centre::default();
+                if broken == Broken::MissingKeyFull {
+                    // Full: as if its epoch had begun long ago.
+                    let seen = Seen::default();
+                    let first = Request { instance: 9, sequence: 1, least: 0, most: 0, seen };
+                    s.centre.draw(TERMS, "1", s.now.saturating_sub(TERMS.lease + TERMS.burst), first);
+                }
+            });
+        }
+        if world.fallen_back {
+            match &self.older {
+                None => with(&|s| s.older = Some(s.centre.clone())),
+                Some(older) => with(&|s| s.centre = older.clone()),
+            }
+        }
+        all
+    }
+}
+
+/// Looks for a state above the bound; says how many there are if there is none.
+fn search(world: World, broken: Broken) -> Result<usize, Box<State>> {
+    // The namespace began long enough ago that the centre is full.
+    let start = 10;
+    let mut centre = Centre::default();
+    centre.draw(TERMS, "0", 0, Request { instance: 9, sequence: 1, least: 0, most: 0, seen: Seen::default() });
+    let clients = vec![Client::default(); world.clients];
+    let first = State { now: start, centre, clients, ..State::default() };
+    let world = World { until: start + world.until, ..world };
+    let mut known = HashSet::from([first.clone()]);
+    let mut open = vec![first];
+    while let Some(state) = open.pop() {
+        if state.level > BURST {
+            return Err(Box::new(state));
+        }
+        open.extend(state.next(world, broken).into_iter().filter(|next| known.insert(next.clone())));
+    }
+    Ok(known.len())
+}
+
+const QUIET: World = World { clients: 2, until: 3, lost: false, fallen_back: false };
+const LOST: World = World { clients: 1, until: 5, lost: true, fallen_back: false };
+const FALLEN_BACK: World = World { clients: 1, until: 3, lost: false, fallen_back: true };
+
+#[test]
+fn no_state_exceeds_the_bound() {
+    for world in [QUIET, LOST, FALLEN_BACK] {
+        let states = search(world, Broken::Nothing).unwrap_or_else(|state| panic!("{world:?}: {state:?}"));
+        println!("{world:?}: {states} states");
+        assert!(states > 1_000);
+    }
+}
+
+#[test]
+fn each_rule_is_needed() {
+    for (world, broken) in [
+        (QUIET, Broken::ClockAfterReply),
+        (QUIET, Broken::LeaseFromReply),
+        (LOST, Broken::MissingKeyFull),
+        (QUIET, Broken::NoSequence),
+        (FALLEN_BACK, Broken::NoMaximum),
+    ] {
+        assert!(search(world, broken).is_err(), "{broken:?} was not seen");
+    }
+}
