@@ -157,9 +157,9 @@
 //! # What it costs
 //!
 //! To reserve a place that is due at once and to spend it is one compare-and-swap, as an admission is: the place remembers that
-//! it was due, and spending it writes nothing and reads no clock. Calls that do not wait cost what they cost on a
-//! [`TokenBucket`]; a refusal looks at the pool's slots, two lines of memory that nobody writes while nothing is given back
-//! from the middle. The bucket takes 192 bytes.
+//! it was due, and spending it writes nothing and reads no clock. (The benchmark's engine `places` does that.) Calls that
+//! do not wait cost what they cost on a [`TokenBucket`]; a refusal looks at the pool's slots, two lines of memory that
+//! nobody writes while nothing is given back from the middle. The bucket takes 192 bytes.
 //!
 //! [`Denied::LineFull`]: crate::Denied::LineFull
 //! [`Denied::WouldExceedDeadline`]: crate::Denied::WouldExceedDeadline

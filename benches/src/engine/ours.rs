@@ -6,7 +6,7 @@ use super::load::Load;
 use core::time::Duration;
 use tollgate::{
     Clock, DefaultClock, FixedWindow, IntervalBucket, LeakyBucket, MonotonicClock, PackedTokenBucket, Quota,
-    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket,
+    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket, WaitingTokenBucket,
 };
 
 impl Named for DefaultClock {
@@ -44,6 +44,23 @@ impl Engine for Leaky {
 
     fn caller(&self) -> impl FnMut() -> bool {
         || self.0.try_acquire().is_ok()
+    }
+}
+
+/// The token bucket in which callers can wait, asked for a place that is due now and then spent: what waiting costs where
+/// nobody has to.
+#[derive(Debug)]
+pub struct Places(WaitingTokenBucket);
+
+impl Engine for Places {
+    const LABEL: Label = Label::ours("places", "quanta");
+
+    fn build(quota: Quota) -> Self {
+        Self(WaitingTokenBucket::new(quota, Duration::MAX))
+    }
+
+    fn caller(&self) -> impl FnMut() -> bool {
+        || self.0.reserve_within(1, Duration::ZERO).is_ok_and(|place| place.spend().is_ok())
     }
 }
 

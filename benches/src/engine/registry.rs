@@ -5,7 +5,7 @@ use super::floor::{FloorClock, FloorRmw, Reading, StdInstant};
 use super::keyed::registry as keyed;
 use super::label::{Entry, Kind};
 use super::mutex::{MutexLog, MutexParkingLot, MutexSameStep, MutexStd};
-use super::ours::{Handles, Interval, Leaky};
+use super::ours::{Handles, Interval, Leaky, Places};
 use super::peer::better_bucket::BetterBucket;
 use super::peer::governor::Governor;
 use super::peer::leaky_bucket::LeakyBucketCrate;
@@ -41,6 +41,7 @@ pub fn engines<V: Visitor>() -> Vec<Entry<V::Work>> {
         TokenBucket,
         TokenBucket<MonotonicClock>,
         Leaky,
+        Places,
         PackedTokenBucket,
         ShardedTokenBucket,
         Handles,
