@@ -113,6 +113,7 @@ pub fn plural(threads: usize) -> String {
 pub fn repetitions(rows: &[Row]) -> String {
     let counts = rows.iter().map(|row| row.repetitions);
     match (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0)) {
+        (1, 1) => "one run".to_owned(),
         (least, most) if least == most => format!("{most} runs"),
         (least, most) => format!("{least} to {most} runs (the time was up)"),
     }

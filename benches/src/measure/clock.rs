@@ -18,7 +18,7 @@ pub const CLOCK: Measurement = Measurement {
     title: "Clocks",
     tables,
     plot: None,
-    share: 0.05,
+    share: 0.02,
     record: |seconds| measure(&Options::within(seconds, 5)),
 };
 

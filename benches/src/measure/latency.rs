@@ -34,7 +34,7 @@ pub const LATENCY: Measurement = Measurement {
     title: "Time of single calls",
     tables,
     plot: Some(plot),
-    share: 0.15,
+    share: 0.07,
     record: |seconds| {
         let threads = [1, 2, cores()];
         Ok(measure(&Plan::new(&Options::within(seconds, 3), &engines::<Timed>(), &LOADS, &threads)?))

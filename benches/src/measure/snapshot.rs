@@ -15,7 +15,7 @@ pub const SNAPSHOT: Measurement = Measurement {
     title: "Saving and restoring a table of keys",
     tables,
     plot: None,
-    share: 0.02,
+    share: 0.01,
     record: |_| Ok(measure(&[10_000, 1_000_000], 5)),
 };
 

@@ -3,7 +3,7 @@
 use crate::engine::label::Kind;
 use crate::engine::load::Load;
 use crate::engine::registry::{engines, kind};
-use crate::figures::row::{Row, only, plural, threads};
+use crate::figures::row::{Row, only, plural, repetitions, threads};
 use crate::show::compare::{best, lost, mutex, name, remark, times};
 use crate::show::table::Table;
 
@@ -46,9 +46,10 @@ pub fn text(rows: &[Row]) -> String {
     }));
     let numbers: Vec<_> = counts.iter().map(usize::to_string).collect();
     let mut text = format!(
-        "{table}\nMillion decisions a second by {} threads on one limiter, on the better of its clocks.\n\
+        "{table}\nMillion decisions a second by {} threads on the better of two clocks: medians of {}.\n\
          admit: all calls are admitted. deny: none. 1e5/s to 1e7/s: there are more calls than this limit.\n",
         numbers.join(" and by "),
+        repetitions(&rows),
     );
     if rows.iter().any(|row| !lost(row).is_empty()) {
         text += "(%): admitted of what the bound allows over the run, if under 99 %; a busy machine takes from all.\n";

@@ -25,7 +25,7 @@ pub struct Options {
     #[arg(long)]
     machine: Option<String>,
     /// Time for the timed measurements, in seconds; building tables and counting come on top
-    #[arg(long, default_value_t = 120.0)]
+    #[arg(long, default_value_t = 240.0)]
     seconds: f64,
     /// A rough look, in a quarter of the time
     #[arg(long)]

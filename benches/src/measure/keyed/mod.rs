@@ -45,7 +45,7 @@ pub const KEYED: Measurement = Measurement {
     title: "Limits by key",
     tables: table::tables,
     plot: Some(plot::plot),
-    share: 0.38,
+    share: 0.2,
     record: |seconds| measure(&Options { common: Common::within(seconds, 3), ..Options::default() }),
 };
 
