@@ -2,7 +2,7 @@
 #![cfg(feature = "tracing")]
 
 use core::convert::Infallible;
-use core::fmt;
+use core::fmt::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use http::{Request, Response};
@@ -22,7 +22,7 @@ struct Text(String);
 
 impl Visit for Text {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.0 += &format!(" {field}={value:?}");
+        write!(self.0, " {field}={value:?}").unwrap();
     }
 }
 
