@@ -27,7 +27,7 @@ pub const CHOICE: [&str; 12] = [
 /// The table, and what it means in words, from the rows of `contention`. Of more engines than there are in [`CHOICE`], it
 /// shows only those.
 pub fn text(rows: &[Row]) -> String {
-    let rows = only(rows, |row| row.bench == "contention" && !row.oversubscribed || row.threads == 1);
+    let rows = only(rows, |row| row.bench == "contention" && (!row.oversubscribed || row.threads == 1));
     let counts = ends(&threads(&rows));
     let loads: Vec<_> = Load::ALL.into_iter().filter(|load| rows.iter().any(|row| row.load == load.name())).collect();
     let Some(&most) = counts.last() else { return "No figures with as many threads as cores.\n".into() };
@@ -165,6 +165,15 @@ mod tests {
         let sentence = "- admit: token-bucket: 1.50 x governor  and 3.00 x mutex-std\n";
         assert!(text.contains(sentence), "{text}");
         assert!(!text.contains("15.0"), "nothing from more threads than cores: {text}");
+    }
+
+    #[test]
+    fn only_rows_of_contention_count() {
+        let counted = |row: Row| Row { repetitions: 11, ..row };
+        let mut rows = vec![counted(row("token-bucket", "admit", 1, 60.0))];
+        rows.push(Row { bench: "keyed".into(), repetitions: 0, ..row("governor", "admit", 1, 600.0) });
+        let text = text(&rows);
+        assert!(text.contains("medians of 11 runs.") && !text.contains("governor"), "{text}");
     }
 
     #[test]
