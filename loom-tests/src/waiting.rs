@@ -3,7 +3,7 @@
 use crate::assert_bounded;
 use crate::sync::{AtomicU64, Ordering};
 use core::time::Duration;
-use tollgate::{Nanos, Quota};
+use tollgate::{Line as Pointer, Nanos, Place, Quota, loom_support};
 
 const EMPTY: u64 = 0;
 const BUSY: u64 = u64::MAX;
@@ -62,6 +62,15 @@ pub struct Span {
     pub end: u64,
     /// When they are due.
     pub due: u64,
+}
+
+impl Span {
+    /// That of a real place, of a limiter with such a quota.
+    pub fn of<L: Pointer>(place: &Place<L>) -> Self {
+        // Two units are a token, since a unit takes half a nanosecond at most.
+        let end = loom_support::end_of(place) / 2;
+        Self { start: end - place.cost(), end, due: place.due().0 }
+    }
 }
 
 /// A word and a pool; one token, and one position, per nanosecond.

@@ -3,17 +3,11 @@
 //! Each body runs over a transcription of the protocol ([`Table`]), over the transcription with one rule taken out, and
 //! over [`KeyedLimiter`] itself.
 
-use core::hash::{BuildHasher, Hasher};
 use core::time::Duration;
-#[cfg(loom)]
-use tollgate::loom_support::lines_of_key;
-use tollgate::{KeyedLimiter, ManualClock, Nanos, Quota};
-use tollgate_loom::keyed::{Rules, Table};
+use tollgate::{Nanos, Quota};
+use tollgate_loom::keyed::{BURST, Real, Rules, Table, protocol, real};
 use tollgate_loom::sync::Arc;
 use tollgate_loom::{assert_bounded, explore, must_fail, race};
-
-/// One token per nanosecond, so that instants and tokens are the same small numbers.
-const BURST: u64 = 3;
 
 /// Keys: the one in question, and others that come in its way.
 const K: u32 = 1;
@@ -45,8 +39,6 @@ impl<const SLOTS: usize> Subject for Table<SLOTS> {
     }
 }
 
-type Real = KeyedLimiter<u32, Chosen, ManualClock>;
-
 impl Subject for Real {
     fn acquire(&self, key: u32, cost: u64, now: u64) -> bool {
         self.try_acquire_n_at(&key, cost, Nanos(now)).is_ok()
@@ -59,54 +51,6 @@ impl Subject for Real {
     fn refund(&self, key: u32, n: u64) {
         self.refund(&key, n);
     }
-}
-
-/// [`KeyedLimiter`] on the smallest table. In a model check, that is three slots.
-fn real(open: &[(u32, u64)]) -> Real {
-    let narrow = Quota::per(1, Duration::from_nanos(1)).with_burst(BURST);
-    let limiter = Real::with_hasher_and_clock([narrow, narrow.with_burst(100)], 1, Chosen(0), ManualClock::new());
-    for &(key, full_at) in open {
-        limiter.class(1).try_acquire_n_at(&key, full_at, Nanos(0)).expect("there is room");
-    }
-    limiter
-}
-
-/// Hashes of keys that go through the lines of the smallest table in the same order.
-#[derive(Clone, Copy, Debug)]
-struct Chosen(u64);
-
-impl BuildHasher for Chosen {
-    type Hasher = Self;
-
-    fn build_hasher(&self) -> Self {
-        *self
-    }
-}
-
-impl Hasher for Chosen {
-    fn write(&mut self, _bytes: &[u8]) {
-        unreachable!("keys are u32");
-    }
-
-    fn write_u32(&mut self, key: u32) {
-        let hashes = (0..).map(|i: u64| i.wrapping_mul(0xD129_0FFA_5C6E_F0B5));
-        let in_order = hashes.filter(|&hash| lines_of_key(hash, 3) == [0, 1, 2]);
-        self.0 = in_order.take(key as usize).last().expect("keys are 1 and up");
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-/// On real threads a line has five slots, which is enough for all keys of a model.
-#[cfg(not(loom))]
-fn lines_of_key(_hash: u64, _lines: u32) -> [usize; 3] {
-    [0, 1, 2]
-}
-
-fn protocol<const SLOTS: usize>(open: &[(u32, u64)]) -> Table<SLOTS> {
-    Table::new(BURST, Rules::ALL, open)
 }
 
 /// The symptom of a refusal that no order of the calls explains.

@@ -3,17 +3,11 @@
 //! Each body runs over the transcription of the protocol ([`Table`]), over one with a rule of the scan taken out, and over
 //! [`KeyedLimiter`] itself, through the bytes of a snapshot.
 
-use core::hash::{BuildHasher, Hasher};
 use core::time::Duration;
-#[cfg(loom)]
-use tollgate::loom_support::lines_of_key;
-use tollgate::{KeyedLimiter, ManualClock, Moment, Nanos, Quota};
-use tollgate_loom::keyed::{Rules, Table};
+use tollgate::{Moment, Nanos, Quota};
+use tollgate_loom::keyed::{BURST, Real, Rules, Table, empty, protocol, real};
 use tollgate_loom::sync::Arc;
 use tollgate_loom::{assert_bounded, explore, must_fail, race};
-
-/// One token per nanosecond, so that instants and tokens are the same small numbers.
-const BURST: u64 = 3;
 
 /// Keys: the one in question, one that takes its slot, and others that fill the table.
 const K: u32 = 1;
@@ -50,13 +44,6 @@ impl<const SLOTS: usize> Subject for Table<SLOTS> {
     }
 }
 
-type Real = KeyedLimiter<u32, Chosen, ManualClock>;
-
-fn new_real() -> Real {
-    let narrow = Quota::per(1, Duration::from_nanos(1)).with_burst(BURST);
-    Real::with_hasher_and_clock([narrow, narrow.with_burst(100)], 1, Chosen(0), ManualClock::new())
-}
-
 impl Subject for Real {
     type Saved = Vec<u8>;
 
@@ -69,57 +56,9 @@ impl Subject for Real {
     }
 
     fn restore(saved: Vec<u8>, now: u64, _key: u32) -> (Self, usize) {
-        let restored = new_real().restored_from_bytes_at(&saved, Moment::new(Nanos(now), Nanos(0)));
+        let restored = empty().restored_from_bytes_at(&saved, Moment::new(Nanos(now), Nanos(0)));
         (restored.expect("it was saved by such a table"), 1)
     }
-}
-
-/// [`KeyedLimiter`] on the smallest table. In a model check, that is three slots.
-fn real(open: &[(u32, u64)]) -> Real {
-    let limiter = new_real();
-    for &(key, full_at) in open {
-        limiter.class(1).try_acquire_n_at(&key, full_at, Nanos(0)).expect("there is room");
-    }
-    limiter
-}
-
-fn protocol<const SLOTS: usize>(open: &[(u32, u64)]) -> Table<SLOTS> {
-    Table::new(BURST, Rules::ALL, open)
-}
-
-/// Hashes of keys that go through the lines of the smallest table in the same order.
-#[derive(Clone, Copy, Debug)]
-struct Chosen(u64);
-
-impl BuildHasher for Chosen {
-    type Hasher = Self;
-
-    fn build_hasher(&self) -> Self {
-        *self
-    }
-}
-
-impl Hasher for Chosen {
-    /// Only for what tells hashers apart.
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = bytes.iter().fold(self.0, |hash, &byte| hash.rotate_left(8) ^ u64::from(byte));
-    }
-
-    fn write_u32(&mut self, key: u32) {
-        let hashes = (0..).map(|i: u64| i.wrapping_mul(0xD129_0FFA_5C6E_F0B5));
-        let in_order = hashes.filter(|&hash| lines_of_key(hash, 3) == [0, 1, 2]);
-        self.0 = in_order.take(key as usize).last().expect("keys are 1 and up");
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-/// On real threads a line has five slots, which is enough for all keys of a model.
-#[cfg(not(loom))]
-fn lines_of_key(_hash: u64, _lines: u32) -> [usize; 3] {
-    [0, 1, 2]
 }
 
 /// What one of the threads does; one of them saves.

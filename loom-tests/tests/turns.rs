@@ -5,7 +5,7 @@
 
 use core::time::Duration;
 use std::sync::Arc;
-use tollgate::{Nanos, Place, Turns, WaitingTokenBucket, loom_support};
+use tollgate::{Nanos, Place, Turns, WaitingTokenBucket};
 use tollgate_loom::cell::OwnReading;
 use tollgate_loom::waiting::{Line, Rules, Span, audit, quota};
 use tollgate_loom::{assert_bounded, explore, must_fail, race};
@@ -95,9 +95,7 @@ impl Subject for Real {
     }
 
     fn span(place: &Place<Bucket>) -> Span {
-        // Two units are a token, since a unit takes half a nanosecond at most.
-        let end = loom_support::end_of(place) / 2;
-        Span { start: end - 1, end, due: place.due().0 }
+        Span::of(place)
     }
 
     fn spend(place: Place<Bucket>, now: u64) {
@@ -138,13 +136,12 @@ impl<T: Subject> Caller<T> {
 
 /// Lets two callers act at once, spends what is left at `end`, and checks what is said at the top.
 fn play<T: Subject + Send + 'static>(make: Make<T>, burst: u64, end: u64, acts: [fn(&mut Caller<T>); 2]) {
-    let [a, b, rest] = make(burst).map(|subject| Caller { subject, spent: Vec::new() });
+    let [a, b, mut rest] = make(burst).map(|subject| Caller { subject, spent: Vec::new() });
     let callers = [(a, acts[0]), (b, acts[1])];
     let spent = race(&Arc::new(()), callers, |(), (mut caller, act)| {
         act(&mut caller);
         caller.spent
     });
-    let mut rest = rest;
     while rest.take(end) {}
     let spent: Vec<_> = spent.into_iter().flatten().chain(rest.spent).collect();
     let ahead: Vec<_> = spent.iter().map(|&(now, span)| (Nanos(now), span.end - span.start)).collect();

@@ -10,7 +10,7 @@ use core::time::Duration;
 use std::hash::DefaultHasher;
 use std::io::Read as _;
 use std::sync::Arc;
-use tollgate::{Clock, KeyedLimiter, ManualClock, Nanos, Place, Throttled, WaitingTokenBucket, loom_support};
+use tollgate::{Clock, KeyedLimiter, ManualClock, Nanos, Place, Throttled, WaitingTokenBucket};
 use tollgate_loom::cell::OwnReading;
 use tollgate_loom::waiting::{Line, Rules, Span, audit, quota};
 use tollgate_loom::{explore, must_fail, race};
@@ -76,9 +76,7 @@ impl<C: Told> Subject for Real<C> {
     }
 
     fn span(&self, place: &Self::Place) -> Span {
-        // Two units are a token, since a unit takes half a nanosecond at most.
-        let end = loom_support::end_of(place) / 2;
-        Span { start: end - place.cost(), end, due: place.due().0 }
+        Span::of(place)
     }
 
     fn spend(&self, place: Self::Place, now: u64) -> bool {
@@ -389,7 +387,7 @@ mod real_type {
             let bucket = Arc::new(WaitingTokenBucket::with_clock(quota(BURST), Duration::MAX, OwnReading));
             let take = |bucket: &WaitingTokenBucket<OwnReading>| {
                 let place = bucket.reserve_within(1, Duration::ZERO).ok()?;
-                let position = loom_support::end_of(&place) / 2 - 1;
+                let position = Span::of(&place).start;
                 place.spend().is_ok().then_some(position)
             };
             let had = race(&bucket, [true, false], move |bucket, reads| {

@@ -1,5 +1,8 @@
-//! Every state that two clients, a server, messages and time can reach, within small bounds; and the same with one rule
-//! broken, which must exceed the bound.
+//! Every state that one or two clients, a server, messages and time can reach, within small bounds; and the same with one
+//! rule broken, which must exceed the bound.
+//!
+//! Bounds: two requests from each client, of two tokens at most, within one to three instants. The centre is the step that
+//! the script is tested against; clients are modelled here. Giving back is left out, and so are clocks of unlike rates.
 
 use std::collections::{HashSet, VecDeque};
 use tollgate_redis::Terms;

@@ -33,11 +33,11 @@ pub const CONTENTION: Measurement = Measurement {
     plot: Some(plot),
     share: 0.7,
     record: |seconds| {
-        let (entries, most) = (engines::<Throughput>(), [Load::Admit, Load::Deny, Load::Mixed]);
+        let (entries, few) = (engines::<Throughput>(), [Load::Admit, Load::Deny, Load::Mixed]);
         let (within, beyond): (Vec<_>, Vec<_>) =
             [1, 2, 4, 8, 16, 32, 64].into_iter().partition(|&threads| threads <= cores().max(2));
         let mut outcome = measure(&Plan::new(&Options::within(seconds * 0.75, 11), &entries, &Load::ALL, &within)?);
-        let rest = measure(&Plan::new(&Options::within(seconds * 0.25, 3), &entries, &most, &beyond)?);
+        let rest = measure(&Plan::new(&Options::within(seconds * 0.25, 3), &entries, &few, &beyond)?);
         outcome.rows.extend(rest.rows);
         outcome.faults.extend(rest.faults);
         Ok(outcome)

@@ -40,12 +40,12 @@ pub enum Dialect {
     #[default]
     None,
     /// `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` of the tightest policy, the last as seconds from
-    /// now until its limit is whole again.
+    /// now until its limit is whole again. Which one that is: see [`Draft8To11`](Self::Draft8To11).
     XRateLimit,
     /// `RateLimit-Policy` and `RateLimit` as in revisions 8 to 11 of the IETF's draft, the tightest policy first: the one that
-    /// has refused, then those that would admit the fewest requests like this one. `q` is the burst,
-    /// and `w` the seconds in which it recovers; `r` is what is left, and `t` the seconds until it is whole again, or, of the
-    /// policy that has refused, until the same request would be admitted: the same as in `Retry-After`.
+    /// has refused, then those that would admit the fewest requests like this one. `q` is the burst, and `w` the seconds in
+    /// which it recovers; `r` is what is left, and `t` the seconds until it is whole again, or, of a policy that denies, until
+    /// the same request would be admitted: the same as in `Retry-After`. Beside a refusal the other policies tell no `t`.
     Draft8To11,
 }
 
@@ -152,8 +152,10 @@ fn policy(report: &Report<'_>, text: &mut String) {
 /// What is left, and for how long.
 fn limit(report: &Report<'_>, told: Told<'_>, text: &mut String) {
     parameter(text, "r", report.status.remaining);
+    if !told.includes(report) {
+        return;
+    }
     match report.denied {
-        _ if !told.includes(report) => {}
         None => parameter(text, "t", seconds(report.status.reset_after)),
         Some(denied) => {
             if let Some(after) = crate::retry_after(&denied) {

@@ -36,7 +36,7 @@ pub struct Report<'a> {
     pub status: Status,
     /// Why it refused, if it did.
     pub denied: Option<Denied>,
-    /// What the request cost there.
+    /// What the request costs there, in tokens.
     pub cost: u64,
 }
 
