@@ -26,8 +26,8 @@
 //!
 //! What exceeds the encoding is a construction error that names the largest limit. A bucket's bound is meant to a unit of
 //! its scale: a part of a token below 2e9 tokens per second, a token or more from there up, where costs are rounded up to
-//! whole units (see [`Gcra`]); of a key's, what falls due in one to two nanoseconds. The bounds of windows are meant by the window that a call is counted in: a reading that goes
-//! back over a boundary counts in the latest window seen.
+//! whole units (see [`Gcra`]); of a key's, what falls due in one to two nanoseconds. The bounds of windows are meant by the
+//! window that a call is counted in: a reading that goes back over a boundary counts in the latest window seen.
 //!
 //! *Cost.* The single words hardly differ. Each is one atomic word beside constants that never change, a cache line in
 //! all with a clock that has no state of its own, and can be a `static`. An admission is one clock reading, one load
