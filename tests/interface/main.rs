@@ -4,6 +4,7 @@ mod at;
 mod forgive;
 mod initial;
 mod names;
+mod one_reading;
 mod own;
 mod published;
 mod with_status;
