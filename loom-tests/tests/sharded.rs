@@ -265,9 +265,14 @@ fn told_beside_a_refill(limiter: impl Limiter, shard: usize, sum: Sum) {
 #[test]
 fn nobody_is_told_of_more_than_there_is() {
     const WORLD: World = World { shards: 2, central: 6, rate: 6, batch: 2, ..World::SMALL };
-    for (shard, sum) in
-        [(1, Sum::Available), (1, Sum::Snapshot), (1, Sum::Status(1)), (0, Sum::Status(1)), (1, Sum::Status(3))]
-    {
+    for (shard, sum) in [
+        (1, Sum::Available),
+        (1, Sum::Snapshot),
+        (1, Sum::Status(1)),
+        (0, Sum::Status(1)),
+        (1, Sum::Status(3)),
+        (1, Sum::Status(4)),
+    ] {
         let name = format!("sharded, {sum:?} of thread {shard}");
         explore(&format!("{name}, library"), Some(3), move || told_beside_a_refill(Real::new(WORLD), shard, sum));
         explore(&format!("{name}, transcription"), Some(3), move || {
