@@ -86,13 +86,14 @@ fn every_limiter_reads_its_clock_once() {
     limiters!(WaitingTokenBucket(Duration::from_secs(9)));
 }
 
+fn table<C: Clock>(clock: C) -> KeyedLimiter<u64, SeededState, C> {
+    let quotas = [QUOTA, QUOTA.with_burst(2)];
+    KeyedLimiter::with_hasher_and_clock(quotas, 9, SeededState::new(3), clock)
+}
+
 #[test]
 fn every_key_reads_the_clock_once() {
     let clock = Hasty::new();
-    fn table<C: Clock>(clock: C) -> KeyedLimiter<u64, SeededState, C> {
-        let quotas = [QUOTA, QUOTA.with_burst(2)];
-        KeyedLimiter::with_hasher_and_clock(quotas, 9, SeededState::new(3), clock)
-    }
     let (hasty, told) = (table(clock.clone()), table(ManualClock::new()));
     one_reading(
         "keyed",
