@@ -308,7 +308,7 @@ impl<A: Algorithm, C> fmt::Debug for RateLimiter<A, C> {
 #[cfg(all(test, not(all(loom, feature = "loom"))))]
 mod tests {
     use super::*;
-    use crate::ManualClock;
+    use crate::clock::ManualClock;
     use crate::build_error::BuildError;
     use core::time::Duration;
 
