@@ -4,7 +4,7 @@
 //! [`KeyedLimiter`] itself, through the bytes of a snapshot.
 
 use core::time::Duration;
-use tollgate::{Moment, Nanos, Quota};
+use tollgate::{Debtor, Moment, Nanos, Quota};
 use tollgate_loom::keyed::{BURST, Real, Rules, Table, empty, protocol, real};
 use tollgate_loom::sync::Arc;
 use tollgate_loom::{assert_bounded, explore, must_fail, race};
@@ -23,7 +23,7 @@ trait Subject: Send + Sync + 'static {
     /// When a key is full again, as its next call at `now` would find it.
     fn full_at(&self, key: u32, now: u64) -> u64;
     fn save(&self, now: u64) -> Self::Saved;
-    /// What is restored at the same instant; and in how many places a key is, where that can be seen.
+    /// What is restored at the same instant; and in how many places a key is.
     fn restore(saved: Self::Saved, now: u64, key: u32) -> (Self, usize)
     where
         Self: Sized;
@@ -65,9 +65,14 @@ impl Subject for Real {
         self.to_bytes_at(Moment::new(Nanos(now), Nanos(0)))
     }
 
-    fn restore(saved: Vec<u8>, now: u64, _key: u32) -> (Self, usize) {
+    fn restore(saved: Vec<u8>, now: u64, key: u32) -> (Self, usize) {
         let restored = empty().restored_from_bytes_at(&saved, Moment::new(Nanos(now), Nanos(0)));
-        (restored.expect("it was saved by such a table"), 1)
+        let restored = restored.expect("it was saved by such a table");
+        let mut debtors = [Debtor { key: restored.fingerprint(&1), owes: Duration::ZERO }; 9];
+        let found = restored.heaviest_at(&mut debtors, Nanos(now));
+        let key = restored.fingerprint(&key);
+        let places = debtors[..found].iter().filter(|debtor| debtor.key == key).count();
+        (restored, places)
     }
 }
 
