@@ -2,6 +2,7 @@
 
 mod construction;
 mod names;
+mod take;
 
 pub use names::{FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, SlidingWindowCounter, TokenBucket};
 

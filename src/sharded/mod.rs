@@ -102,6 +102,7 @@
 mod central;
 mod construction;
 mod handle;
+mod take;
 mod token_bucket;
 
 pub use handle::Handle;
