@@ -119,7 +119,7 @@ fn what_has_fallen_due_again_is_not_given_back_on_top_of_it() {
     let clock = ManualClock::new();
     for (name, limiter) in limiters(quota(), &clock).iter().filter(|(name, _)| !name.contains("window")) {
         let (now, later) = (Nanos::from_secs(1_000), Nanos::from_secs(1_005));
-        refused_late(limiter, 5, now, || {
+        let _ = refused_late(limiter, 5, now, || {
             let all = limiter.try_acquire_up_to_at(10, later);
             assert!(if name.contains("sliding") { all == 5 } else { all >= 9 }, "{name}: {all}");
         });
@@ -245,7 +245,7 @@ fn a_limiter_of_ones_own_refunds() {
     let (now, next) = (Nanos::from_secs(5), Nanos::from_secs(15));
     assert_eq!(refused_late(&own, 4, now, || ()).spent().count(), 0);
     assert_eq!(own.available_at(now), 10);
-    refused_late(&own, 4, now, || own.try_acquire_n_at(10, next).unwrap());
+    let _ = refused_late(&own, 4, now, || own.try_acquire_n_at(10, next).unwrap());
     assert_eq!(own.available_at(next), 0, "what belonged to the last window is no business of this one");
     // It looks at nothing beforehand: it is asked when it is taken of.
     assert!(own.check_n_at(1, next).is_ok() && own.try_acquire_n_at(1, next).is_err());

@@ -34,6 +34,8 @@
 mod denied;
 mod error;
 mod set;
+#[cfg(all(test, not(all(loom, feature = "loom"))))]
+mod tests;
 
 pub use denied::DeniedBy;
 pub use error::LimitSetError;
