@@ -22,7 +22,7 @@ fn a_look_says_what_the_call_then_says_and_changes_nothing() {
             let (mut now, mut refused) = (Nanos::from_secs(50), 0);
             for _ in 0..2_000 {
                 now = match random.u32(..8) {
-                    0 => Nanos::from_nanos(now.as_nanos() - random.u64(..quota.period().as_nanos() as u64)),
+                    0 => now.saturating_sub(quota.period() / random.u32(1..20)),
                     1..4 => now.saturating_add(quota.period() / random.u32(1..20)),
                     _ => now,
                 };

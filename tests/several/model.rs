@@ -21,12 +21,12 @@ proptest! {
 
     #[test]
     fn a_set_admits_what_all_its_models_would_and_names_those_who_would_not(
-        limits in [(1_u64..6, 1_u32..9, 1_u64..9), (1_u64..6, 1_u32..2, 1_u64..9), (1_u64..6, 1_u32..9, 1_u64..9),
-            (1_u64..6, 1_u32..9, 1_u64..9), (1_u64..6, 1_u32..9, 1_u64..9), (1_u64..6, 1_u32..9, 1_u64..9)],
+        limits in [(1_u32..6, 1_u32..9, 1_u64..9), (1_u32..6, 1_u32..2, 1_u64..9), (1_u32..6, 1_u32..9, 1_u64..9),
+            (1_u32..6, 1_u32..9, 1_u64..9), (1_u32..6, 1_u32..9, 1_u64..9), (1_u32..6, 1_u32..9, 1_u64..9)],
         calls in prop::collection::vec((0_u32..4, [0_u64..4, 0..4, 0..4, 0..4, 0..4, 0..4]), 1..120),
     ) {
         let clock = ManualClock::new();
-        let quotas = limits.map(|(tokens, steps, burst)| Quota::per(tokens, STEP * steps * tokens as u32).with_burst(burst));
+        let quotas = limits.map(|(tokens, steps, burst)| Quota::per(tokens.into(), STEP * steps * tokens).with_burst(burst));
         let kinds = [
             Kind::TokenBucket, Kind::PackedTokenBucket, Kind::FixedWindow, Kind::SlidingWindowCounter,
             Kind::TokenBucket, Kind::SlidingWindowLog,

@@ -119,7 +119,7 @@ fn numbers(bits: u64) -> impl Iterator<Item = usize> + use<> {
 
 impl fmt::Display for DeniedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.refused.count_ones() == 1 { "limit " } else { "limits " })?;
+        f.write_str(if self.limits().nth(1).is_none() { "limit " } else { "limits " })?;
         for (place, limit) in self.limits().enumerate() {
             if place > 0 {
                 f.write_str(", ")?;
