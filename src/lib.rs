@@ -52,6 +52,7 @@ portable_atomic::cfg_no_atomic_64! {
 }
 
 pub mod algorithm;
+mod banks;
 mod build_error;
 mod cell;
 mod clock;

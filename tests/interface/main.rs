@@ -1,6 +1,7 @@
 //! The public interface, as somebody else's crate meets it.
 
 mod at;
+mod debug;
 mod forgive;
 mod initial;
 mod names;

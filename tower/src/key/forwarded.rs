@@ -61,17 +61,63 @@ pub struct ForwardedAddress {
 
 impl ForwardedAddress {
     /// By this header of proxies in the networks `trusted`; with 64 bits of an IPv6 address.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::Request;
+    /// use tollgate_tower::key::{Forwarded, ForwardedAddress, Networks, Peer};
+    ///
+    /// let client = ForwardedAddress::new(Forwarded::Rfc7239, Networks::parse(["10.0.0.0/8"])?);
+    /// let (mut request, ()) = Request::builder().header("forwarded", "for=203.0.113.9;proto=https").body(())?.into_parts();
+    /// request.extensions.insert(Peer("10.0.0.1:443".parse()?));
+    /// assert_eq!(client.address(&request), Some("203.0.113.9".parse()?));
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn new(header: Forwarded, trusted: Networks) -> Self {
         Self { header, trusted, prefix: ClientKey::DEFAULT_PREFIX }
     }
 
     /// With the first `bits` of an IPv6 address; more than 128 count as 128.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::Request;
+    /// use tollgate_tower::key::{Forwarded, ForwardedAddress, Networks, Peer, RequestKey};
+    ///
+    /// let proxies = Networks::parse(["10.0.0.0/8"])?;
+    /// let client = ForwardedAddress::new(Forwarded::XForwardedFor, proxies).with_prefix(56);
+    /// let key = |address: &str| {
+    ///     let (mut request, ()) = Request::builder().header("x-forwarded-for", address).body(()).unwrap().into_parts();
+    ///     request.extensions.insert(Peer("10.0.0.1:443".parse().unwrap()));
+    ///     client.key(&request).unwrap()
+    /// };
+    /// assert_eq!(key("2001:db8:0:1::1"), key("2001:db8:0:2::1"));
+    /// # Ok::<_, tollgate_tower::key::NetworksError>(())
+    /// ```
     #[must_use]
     pub fn with_prefix(self, bits: u32) -> Self {
         Self { prefix: bits, ..self }
     }
 
     /// The client's whole address, as for an allow list.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::{Request, request::Parts};
+    /// use tollgate_tower::key::{Forwarded, ForwardedAddress, Networks, Peer};
+    ///
+    /// let client = ForwardedAddress::new(Forwarded::XForwardedFor, Networks::parse(["10.0.0.0/8"])?);
+    /// let partners = Networks::parse(["203.0.113.0/24"])?;
+    /// let is_partner = |request: &Parts| client.address(request).is_some_and(|address| partners.contains(address));
+    ///
+    /// let (mut request, ()) = Request::builder().header("x-forwarded-for", "203.0.113.9").body(())?.into_parts();
+    /// request.extensions.insert(Peer("10.0.0.1:443".parse()?));
+    /// assert!(is_partner(&request)); // as for `Policy::exempting`
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
     pub fn address(&self, request: &Parts) -> Option<IpAddr> {
         let mut client = peer::address(request)?;
         let name = match self.header {

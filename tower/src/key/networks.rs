@@ -29,6 +29,18 @@ impl Networks {
     /// # Errors
     ///
     /// [`NetworksError`], which names the first text that is neither.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate_tower::key::Networks;
+    ///
+    /// // From a file or a variable, as well as from constants.
+    /// let proxies = Networks::parse("10.0.0.0/8, 2001:db8::/32".split(", "))?;
+    /// assert!(proxies.contains("2001:db8::1".parse().unwrap()));
+    /// assert!(Networks::parse(["proxy.example"]).is_err());
+    /// # Ok::<_, tollgate_tower::key::NetworksError>(())
+    /// ```
     pub fn parse<'a>(networks: impl IntoIterator<Item = &'a str>) -> Result<Self, NetworksError> {
         let parse = |text: &str| {
             let net = text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
@@ -38,6 +50,18 @@ impl Networks {
     }
 
     /// Whether `address` is in one of them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate_tower::key::Networks;
+    ///
+    /// let inside = Networks::parse(["10.0.0.0/8"])?;
+    /// assert!(inside.contains("10.1.2.3".parse()?) && inside.contains("::ffff:10.1.2.3".parse()?));
+    /// assert!(!inside.contains("11.1.2.3".parse()?));
+    /// assert!(!Networks::default().contains("10.1.2.3".parse()?)); // nobody
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|network| network.contains(&address))
@@ -45,6 +69,15 @@ impl Networks {
 }
 
 /// Why there are no such networks.
+///
+/// # Examples
+///
+/// ```
+/// use tollgate_tower::key::Networks;
+///
+/// let error = Networks::parse(["10.0.0.0/8", "10.0.0.256"]).unwrap_err();
+/// assert_eq!(error.to_string(), "`10.0.0.256` is no network");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworksError {
     text: String,
