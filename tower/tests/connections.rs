@@ -214,6 +214,15 @@ async fn no_bytes_that_a_client_sends_ahead_hide_its_address() {
     }
 }
 
+/// Comes back once `ready` is true. A fault that makes it never so is told, after longer than any machine needs.
+async fn until(ready: impl Fn() -> bool) {
+    let never = std::time::Instant::now() + Duration::from_secs(120);
+    while !ready() {
+        assert!(std::time::Instant::now() < never, "it does not come about");
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Asks, waits in line, hangs up, and sees that the place is free again, five times.
 async fn hang_up_in_line(http2: bool, policy: Policy, standing: impl Fn() -> Status) {
     let (address, served) = serve(RateLimitLayer::of([policy])).await;
@@ -222,15 +231,11 @@ async fn hang_up_in_line(http2: bool, policy: Policy, standing: impl Fn() -> Sta
         let waits = tokio::spawn(async move { status(&client(http2), address, &[]).await });
         // Looks, and takes nothing: the next token is more than a day away while somebody waits for the one before.
         let somebody_waits = || standing().retry_after.unwrap() > DAY;
-        while !somebody_waits() {
-            tokio::task::yield_now().await;
-        }
+        until(somebody_waits).await;
         waits.abort();
         assert!(waits.await.unwrap_err().is_cancelled());
         // The server notices that the connection, or the stream, is gone.
-        while somebody_waits() {
-            tokio::task::yield_now().await;
-        }
+        until(|| !somebody_waits()).await;
     }
     assert_eq!(served.all(), 1, "nobody who hung up reached the service");
 }
@@ -266,19 +271,14 @@ async fn requests_in_line_pass_when_they_are_due_and_not_before() {
     let (address, served) = serve(RateLimitLayer::of([Policy::waiting(Arc::clone(&line), DAY)])).await;
     let tasks: Vec<_> =
         (0..60).map(|i| tokio::spawn(async move { status(&client(i % 2 == 0), address, &[]).await })).collect();
-    let until = async |ready: &dyn Fn() -> bool| {
-        while !ready() {
-            tokio::task::yield_now().await;
-        }
-    };
     // Ten have passed, and fifty stand in line: who came next would wait for 51 times 5 ms.
-    until(&|| line.status().retry_after == Some(Duration::from_millis(255))).await;
-    until(&|| served.all() == 10).await;
+    until(|| line.status().retry_after == Some(Duration::from_millis(255))).await;
+    until(|| served.all() == 10).await;
     for due in 1..=50 {
         clock.advance(Duration::from_nanos(4_999_999));
         assert_eq!(served.all(), 9 + due, "a nanosecond is missing");
         clock.advance(Duration::from_nanos(1));
-        until(&|| served.all() >= 10 + due).await;
+        until(|| served.all() >= 10 + due).await;
     }
     for task in tasks {
         assert_eq!(task.await.unwrap(), 200);

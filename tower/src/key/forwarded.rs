@@ -126,7 +126,7 @@ impl ForwardedAddress {
         };
         // Several fields of one name are one list (RFC 9110, section 5.3), in which empty elements do not count.
         for field in request.headers.get_all(name).iter().rev() {
-            for entry in from_the_right(field.as_bytes(), self.header) {
+            for entry in from_the_right(field.as_bytes()) {
                 let entry = entry.trim_ascii();
                 if entry.is_empty() {
                     continue;
@@ -154,18 +154,18 @@ impl RequestKey for ForwardedAddress {
     }
 }
 
-/// The parts of `list` between commas, from the right. Commas in the quoted strings of RFC 7239 do not divide.
+/// The parts of `list` between commas, from the right. Commas in quoted strings do not divide.
 ///
 /// Not only are the parts told from the right, they are found from there: what is on the right a proxy has written, so its quotes
 /// are closed, and where its part begins does not depend on what lies to the left. Read from the left, a quote that a client
 /// leaves open would swallow what the proxy has added.
-fn from_the_right(list: &[u8], header: Forwarded) -> impl Iterator<Item = &[u8]> {
+fn from_the_right(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(list);
     core::iter::from_fn(move || {
         let list = rest?;
         let mut quoted = false;
         let comma = (0..list.len()).rev().find(|&at| {
-            if list[at] == b'"' && header == Forwarded::Rfc7239 && !(quoted && is_escaped(list, at)) {
+            if list[at] == b'"' && !(quoted && is_escaped(list, at)) {
                 quoted = !quoted;
             }
             list[at] == b',' && !quoted
