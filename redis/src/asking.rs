@@ -88,7 +88,8 @@ impl Asking {
     pub(crate) fn take(&mut self, answer: Answer) -> Option<Grant> {
         let (request, noted) = self.pending?;
         let ours = (answer.instance, answer.sequence) == (request.instance, request.sequence);
-        if !ours || answer.granted > request.most {
+        let enough = answer.granted == 0 || answer.granted >= request.least;
+        if !ours || !enough || answer.granted > request.most {
             return None;
         }
         self.pending = None;
@@ -100,12 +101,68 @@ impl Asking {
             self.run = Some(Run { epoch, start: run.map_or(start, |run| run.start), end });
         }
         let Terms { lease, .. } = self.terms;
-        Some(Grant { tokens: answer.granted, end: noted + lease - lease / MARGIN })
+        // Two more, for what two clocks of whole microseconds may hide.
+        let margin = lease / MARGIN + 2;
+        Some(Grant { tokens: answer.granted, end: noted + lease.saturating_sub(margin) })
     }
 
     /// The microseconds from the last answer until the centre holds `tokens`, if nobody else draws.
     pub(crate) fn wait(&self, tokens: u64) -> u64 {
-        let due = self.seen.epoch + self.terms.lease + self.terms.until(self.seen.position + tokens);
+        let start = self.seen.epoch + self.terms.lease;
+        let due = start.saturating_add(self.terms.until(self.seen.position + tokens));
         due.saturating_sub(self.seen.instant)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use tollgate::Quota;
+
+    fn asking(lease: u64) -> Asking {
+        Asking::new(Terms { tokens: 1, micros: 1_000, burst: 1_000, lease })
+    }
+
+    fn answer(request: Request, granted: u64) -> Answer {
+        let seen = Seen { epoch: 1, instant: 9_000_000, position: 100 };
+        Answer { instance: request.instance, sequence: request.sequence, granted, seen }
+    }
+
+    #[test]
+    fn an_answer_is_taken_once_and_only_if_it_can_be_one() {
+        for granted in [1, 2, 11] {
+            let mut asking = asking(100_000);
+            let request = asking.request(3, 10, 0, 5);
+            assert_eq!(asking.take(answer(request, granted)), None, "{granted} of 3 to 10");
+        }
+        for granted in [0, 3, 10] {
+            let mut asking = asking(100_000);
+            let request = asking.request(3, 10, 0, 5);
+            let other = Answer { sequence: request.sequence + 1, ..answer(request, granted) };
+            assert_eq!(asking.take(other), None);
+            assert!(asking.take(answer(request, granted)).is_some_and(|grant| grant.tokens == granted));
+            assert_eq!(asking.take(answer(request, granted)), None, "a second time");
+        }
+    }
+
+    #[test]
+    fn every_lease_ends_for_its_holder_before_it_does_for_the_centre() {
+        // Both clocks count whole microseconds, and their rates differ by 1 in 10 000 at most.
+        for lease in (1..2_000).chain([1_000_000, 3_600_000_000]) {
+            let mut asking = asking(lease);
+            let request = asking.request(0, 10, 0, 777);
+            let end = asking.take(answer(request, 10)).unwrap().end - 777;
+            assert!(end + 1 + end.div_ceil(10_000) <= lease || end == 0, "{end} of {lease}");
+        }
+    }
+
+    #[test]
+    fn a_wait_of_longer_than_can_be_counted_is_the_longest_one() {
+        let quota = Quota::per(1, Duration::from_secs(31_557_600)).with_burst(1 << 21);
+        let mut asking = Asking::new(Terms::new(quota, Duration::ZERO).unwrap());
+        let request = asking.request(1, 1, 0, 5);
+        asking.take(answer(request, 1)).unwrap();
+        assert!(asking.wait(1 << 20) > u64::MAX / 2);
     }
 }
