@@ -104,6 +104,48 @@ pub trait RateLimit {
         let _ = n;
     }
 
+    /// Takes `n` tokens, or none; an admission is dated, so that [`refund_dated`](Self::refund_dated) can give it back however
+    /// much later.
+    ///
+    /// A window's date is the reading on which it was decided. To a bucket, and to the default, dates are all the same.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n`](Self::try_acquire_n).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tollgate::{FixedWindow, ManualClock, Quota, RateLimit};
+    ///
+    /// let clock = ManualClock::new();
+    /// let limiter: &dyn RateLimit = &FixedWindow::with_clock(Quota::per_minute(5), clock.clone());
+    /// let taken = limiter.try_acquire_n_dated(5)?;
+    /// clock.advance(Duration::from_secs(60));
+    /// limiter.try_acquire_n(5)?;
+    /// limiter.refund_dated(5, taken);
+    /// assert_eq!(limiter.available(), 0); // the last minute's five are not this one's
+    /// # Ok::<_, tollgate::Denied>(())
+    /// ```
+    fn try_acquire_n_dated(&self, n: u64) -> Result<Nanos, Denied> {
+        self.try_acquire_n(n).map(|()| Nanos::ZERO)
+    }
+
+    /// As [`try_acquire_n_dated`](Self::try_acquire_n_dated), with the status that the decision has left: see
+    /// [`try_acquire_n_with_status`](Self::try_acquire_n_with_status).
+    fn try_acquire_n_dated_with_status(&self, n: u64) -> (Result<Nanos, Denied>, Status) {
+        let (decision, status) = self.try_acquire_n_with_status(n);
+        (decision.map(|()| Nanos::ZERO), status)
+    }
+
+    /// Gives back `n` tokens of an admission of this date. A window that is past takes nothing back, and no other window does
+    /// in its stead. The default, for limiters that know no dates, [refunds](Self::refund) them.
+    fn refund_dated(&self, n: u64, taken: Nanos) {
+        let _ = taken;
+        self.refund(n);
+    }
+
     /// Whole tokens that can be taken now. Writes nothing.
     fn available(&self) -> u64 {
         self.status().remaining
@@ -225,10 +267,16 @@ pub trait KeyedRateLimit<K: ?Sized> {
 /// Implements [`RateLimit`] and [`RateLimitAt`] for a limiter by the methods of the same names of another type: of itself,
 /// which has them without the traits too, so that nobody must import them; or of what it points to.
 ///
-/// `nothing back` stands after a limiter that takes no refunds.
+/// `nothing back` stands after a limiter that takes no refunds, `dated` after one whose refunds need a date.
 macro_rules! delegate {
     ([$($generics:tt)*] $limiter:ty => $to:ty) => {
         $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to, refund);
+    };
+    ([$($generics:tt)*] $limiter:ty => $to:ty, dated) => {
+        $crate::rate_limit::delegate!(
+            now [$($generics)*] $limiter => $to,
+            refund, try_acquire_n_dated, try_acquire_n_dated_with_status, refund_dated
+        );
     };
     ([$($generics:tt)*] $limiter:ty => $to:ty, nothing back) => {
         $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to);
@@ -239,7 +287,7 @@ macro_rules! delegate {
     (at [$($generics:tt)*] $limiter:ty => $to:ty, nothing back) => {
         $crate::rate_limit::delegate!(then [$($generics)*] $limiter => $to);
     };
-    (now [$($generics:tt)*] $limiter:ty => $to:ty $(, $refund:ident)?) => {
+    (now [$($generics:tt)*] $limiter:ty => $to:ty $(, $refund:ident $(, $dated:ident, $with_status:ident, $back:ident)?)?) => {
         impl<$($generics)*> $crate::rate_limit::RateLimit for $limiter {
             #[inline]
             fn try_acquire_n(&self, n: u64) -> Result<(), $crate::decision::Denied> {
@@ -264,7 +312,23 @@ macro_rules! delegate {
 
             $(fn $refund(&self, n: u64) {
                 <$to>::$refund(self, n);
-            })?
+            }
+
+            $(#[inline]
+            fn $dated(&self, n: u64) -> Result<$crate::nanos::Nanos, $crate::decision::Denied> {
+                <$to>::$dated(self, n)
+            }
+
+            fn $with_status(
+                &self,
+                n: u64,
+            ) -> (Result<$crate::nanos::Nanos, $crate::decision::Denied>, $crate::decision::Status) {
+                <$to>::$with_status(self, n)
+            }
+
+            fn $back(&self, n: u64, taken: $crate::nanos::Nanos) {
+                <$to>::$back(self, n, taken);
+            })?)?
 
             fn available(&self) -> u64 {
                 <$to>::available(self)
@@ -318,9 +382,9 @@ macro_rules! delegate {
 }
 pub(crate) use delegate;
 
-delegate!([L: RateLimit + ?Sized] &L => L);
-delegate!([L: RateLimit + ?Sized] Box<L> => L);
-delegate!([L: RateLimit + ?Sized] Arc<L> => L);
+delegate!([L: RateLimit + ?Sized] &L => L, dated);
+delegate!([L: RateLimit + ?Sized] Box<L> => L, dated);
+delegate!([L: RateLimit + ?Sized] Arc<L> => L, dated);
 delegate!(at [L: RateLimitAt + ?Sized] &L => L);
 delegate!(at [L: RateLimitAt + ?Sized] Box<L> => L);
 delegate!(at [L: RateLimitAt + ?Sized] Arc<L> => L);

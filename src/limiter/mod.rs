@@ -264,6 +264,31 @@ impl<A: Algorithm, C: Clock> RateLimiter<A, C> {
         self.refund_at(n, self.clock.now());
     }
 
+    /// Takes `n` tokens, or none; returns the reading of the clock on which they were taken, for
+    /// [`refund_dated`](Self::refund_dated).
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n`](Self::try_acquire_n).
+    #[inline]
+    pub fn try_acquire_n_dated(&self, n: u64) -> Result<Nanos, Denied> {
+        let now = self.clock.now();
+        self.try_acquire_n_at(n, now).map(|()| now)
+    }
+
+    /// As [`try_acquire_n_dated`](Self::try_acquire_n_dated), with the status that the decision has left; see
+    /// [`try_acquire_n_with_status`](Self::try_acquire_n_with_status).
+    pub fn try_acquire_n_dated_with_status(&self, n: u64) -> (Result<Nanos, Denied>, Status) {
+        let now = self.clock.now();
+        let (decision, status) = self.try_acquire_n_with_status_at(n, now);
+        (decision.map(|()| now), status)
+    }
+
+    /// Gives back `n` tokens that were taken on the reading `taken`: [`refund_at`](Self::refund_at).
+    pub fn refund_dated(&self, n: u64, taken: Nanos) {
+        self.refund_at(n, taken);
+    }
+
     /// Whole tokens that can be taken now, at most [`max_cost`](Self::max_cost). Exact as of one instant; writes
     /// nothing.
     #[inline]
@@ -296,7 +321,7 @@ impl<C> RateLimiter<Gcra, C> {
     }
 }
 
-delegate!([A: Algorithm, C: Clock] RateLimiter<A, C> => Self);
+delegate!([A: Algorithm, C: Clock] RateLimiter<A, C> => Self, dated);
 delegate!(at [A: Algorithm, C: Clock] RateLimiter<A, C> => Self);
 
 impl<A: Algorithm, C> fmt::Debug for RateLimiter<A, C> {

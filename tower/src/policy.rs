@@ -1,7 +1,7 @@
 //! [`Policy`]: one named limit of a service, and what a request costs there.
 
 use crate::key::RequestKey;
-use crate::limit::{Held, Keyed, Limit, Line, Said, Whole};
+use crate::limit::{Asked, Held, Keyed, Limit, Line, Said, Whole};
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::time::Duration;
@@ -39,19 +39,19 @@ impl Keyless {
         Self::Share(Arc::new(TokenBucket::new(quota)))
     }
 
-    pub(crate) fn take(&self, request: &Parts, cost: u64) -> Said<()> {
+    pub(crate) fn take(&self, asked: Asked<'_>) -> Said<()> {
         match self {
             Self::Reject => Said::NoKey,
             Self::Pass => Said::Unlimited,
-            Self::Share(bucket) => Whole(Arc::<TokenBucket>::clone(bucket)).take(request, cost),
+            Self::Share(bucket) => Whole(Arc::<TokenBucket>::clone(bucket)).take(asked),
         }
     }
 
-    pub(crate) fn hold(&self, request: &Parts, cost: u64) -> Said<Box<dyn Held>> {
+    pub(crate) fn hold(&self, asked: Asked<'_>) -> Said<Held> {
         match self {
             Self::Reject => Said::NoKey,
             Self::Pass => Said::Unlimited,
-            Self::Share(bucket) => Whole(Arc::<TokenBucket>::clone(bucket)).hold(request, cost),
+            Self::Share(bucket) => Whole(Arc::<TokenBucket>::clone(bucket)).hold(asked),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::decision::{Denied, Status};
 use crate::lease;
+use crate::nanos::Nanos;
 use crate::quota::Quota;
 use crate::rate_limit::{KeyedRateLimit, RateLimit};
 use crate::sync::{AtomicU64, Ordering};
@@ -156,6 +157,20 @@ impl<L: RateLimit> RateLimit for Counted<L> {
 
     fn refund(&self, n: u64) {
         self.limiter.refund(n);
+    }
+
+    #[inline]
+    fn try_acquire_n_dated(&self, n: u64) -> Result<Nanos, Denied> {
+        self.count(self.limiter.try_acquire_n_dated(n))
+    }
+
+    fn try_acquire_n_dated_with_status(&self, n: u64) -> (Result<Nanos, Denied>, Status) {
+        let (decision, status) = self.limiter.try_acquire_n_dated_with_status(n);
+        (self.count(decision), status)
+    }
+
+    fn refund_dated(&self, n: u64, taken: Nanos) {
+        self.limiter.refund_dated(n, taken);
     }
 
     fn available(&self) -> u64 {

@@ -108,6 +108,7 @@ impl Fields {
     }
 
     /// Adds them, unless the service has said the same itself.
+    #[inline]
     pub(crate) fn put_on<B>(&mut self, response: &mut Response<B>) {
         for (name, value) in self.0.drain(..) {
             response.headers_mut().entry(name).or_insert(value);

@@ -119,15 +119,18 @@ impl Reason {
 pub struct Refusal<'a> {
     /// Why.
     pub reason: Reason,
-    /// How the policies stand that were asked, in order.
+    /// How the policies stand that were asked, in order; none if the answer does not
+    /// [read them](Answer::reads_reports).
     pub reports: &'a [Report<'a>],
+    /// The name of the policy that refused.
+    pub(crate) policy: &'a str,
 }
 
 impl<'a> Refusal<'a> {
     /// The name of the policy that refused; `None` if it was for want of a key.
-    pub fn violated(&self) -> Option<&'a str> {
+    pub const fn violated(&self) -> Option<&'a str> {
         match self.reason {
-            Reason::Denied(_) => self.reports.last().map(|report| report.name),
+            Reason::Denied(_) => Some(self.policy),
             Reason::NoKey => None,
         }
     }
