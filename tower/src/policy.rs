@@ -143,8 +143,10 @@ impl Policy {
     ///
     /// An `Arc` of a limiter is one as well: keep a share to look at it, or to change its quota.
     ///
-    /// Where a later policy refuses, what was taken here is [refunded](RateLimit::refund), with the bound that a refund leaves;
-    /// to have it given back exactly, place such policies last, or take [`waiting`](Self::waiting) with no patience.
+    /// Where a later policy refuses, or a request hangs up while it waits for one, what was taken here is
+    /// [refunded](RateLimit::refund_dated): to the window in which it was taken, and to no other. In a bucket that leaves the
+    /// bound of a refund; to have it given back exactly, place such policies last, or take [`waiting`](Self::waiting) with no
+    /// patience.
     pub fn new(limiter: impl RateLimit + Send + Sync + 'static) -> Self {
         Self::of(Whole(Arc::new(limiter)))
     }

@@ -18,11 +18,9 @@ fn inner() -> impl Service<Request<()>, Response = Response<String>, Error = Inf
 }
 
 /// The status of the answer, unless the request waits.
-fn poll<S: Service<Request<()>, Error = Infallible>>(
-    future: &mut Pin<Box<ResponseFuture<S, (), String>>>,
-) -> Option<u16>
+fn poll<S>(future: &mut Pin<Box<ResponseFuture<S, (), String>>>) -> Option<u16>
 where
-    S: Service<Request<()>, Response = Response<String>>,
+    S: Service<Request<()>, Response = Response<String>, Error = Infallible>,
 {
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(Ok(answer)) => Some(answer.status().as_u16()),

@@ -56,7 +56,7 @@ impl<'a> Deciding<'a, '_> {
         let (limit, request, told) = (&*policy.limit, self.request, self.reports.is_some());
         if keeps {
             let said = limit.take(Asked { request, cost, status: told.then_some(&mut *status) });
-            if policy.observed || !(limit.waits() && matches!(said, Said::Denied(_))) {
+            if policy.observed || !matches!(said, Said::Denied(_)) || !limit.waits() {
                 return said.map(|()| None);
             }
         }
@@ -77,7 +77,7 @@ impl<'a> Deciding<'a, '_> {
                 all.push(held);
                 Outcome::Wait(all)
             }
-            refused => {
+            refused @ Outcome::Refuse(..) => {
                 drop(held); // it goes back
                 if let Some(Report { status, .. }) =
                     self.reports.as_mut().and_then(|reports| reports.get_mut(report - 1))
