@@ -2,9 +2,10 @@
 
 use core::time::Duration;
 use tollgate::{
-    BuildError, Denied, FixedWindow, ManualClock, Nanos, PackedTokenBucket, Quota, RateLimitAt, ShardedTokenBucket,
+    BuildError, Denied, ManualClock, Nanos, PackedTokenBucket, Quota, RateLimitAt, ShardedTokenBucket,
     SlidingWindowCounter, SlidingWindowLog, TokenBucket,
 };
+use tollgate_testing::each_word;
 
 const SECOND: u64 = 1_000_000_000;
 const YEAR: u64 = 31_557_600 * SECOND;
@@ -16,21 +17,21 @@ type Limiter = Box<dyn RateLimitAt>;
 type Build = fn(Quota) -> Result<Limiter, BuildError>;
 
 /// A limiter of each kind, where it has room for the quota.
-const KINDS: [(&str, Build); 6] = [
-    ("token bucket", |quota| Ok(Box::new(TokenBucket::try_with_clock(quota, ManualClock::new())?))),
-    ("packed token bucket", |quota| Ok(Box::new(PackedTokenBucket::try_with_clock(quota, ManualClock::new())?))),
-    ("fixed window", |quota| Ok(Box::new(FixedWindow::try_with_clock(quota, ManualClock::new())?))),
-    ("sliding window counter", |quota| Ok(Box::new(SlidingWindowCounter::try_with_clock(quota, ManualClock::new())?))),
-    ("sharded token bucket", |quota| {
-        Ok(Box::new(ShardedTokenBucket::try_with_shards_and_clock(quota, 2, ManualClock::new())?))
-    }),
-    ("sliding window log", |quota| {
-        if quota.tokens() > 1 << 12 {
-            return Err(BuildError::LogTooLong { largest: 1 << 12 }); // to save memory
-        }
-        Ok(Box::new(SlidingWindowLog::try_with_clock(quota, ManualClock::new())?))
-    }),
-];
+macro_rules! kinds {
+    ($($limiter:ident),*) => {&[
+        $((stringify!($limiter), |quota| Ok(Box::new(tollgate::$limiter::try_with_clock(quota, ManualClock::new())?))),)*
+        ("ShardedTokenBucket", |quota| {
+            Ok(Box::new(ShardedTokenBucket::try_with_shards_and_clock(quota, 2, ManualClock::new())?))
+        }),
+        ("SlidingWindowLog", |quota| {
+            if quota.tokens() > 1 << 12 {
+                return Err(BuildError::LogTooLong { largest: 1 << 12 }); // to save memory
+            }
+            Ok(Box::new(SlidingWindowLog::try_with_clock(quota, ManualClock::new())?))
+        }),
+    ]};
+}
+const KINDS: &[(&str, Build)] = each_word!(kinds);
 
 /// Powers of two, and one more and one less.
 fn around_powers_of_two() -> impl Iterator<Item = u64> {
@@ -43,7 +44,7 @@ fn whatever_can_be_built_serves_for_decades_on_a_clock_of_any_allowed_origin() {
     for period in [1_000_000, SECOND, 60 * SECOND, 86_400 * SECOND] {
         for n in around_powers_of_two() {
             let Ok(quota) = Quota::try_new(n, Duration::from_nanos(period), n) else { continue };
-            for (name, build) in KINDS {
+            for &(name, build) in KINDS {
                 // The process, the machine, 1970, and 90 years: from then on, and for nearly thirty years.
                 for present in [0, 3_600 * SECOND, UNIX_NOW, 90 * YEAR] {
                     for start in [present, present + 29 * YEAR] {
@@ -90,7 +91,7 @@ fn the_largest_limits_are_those_that_last_120_years() {
 
 #[test]
 fn at_the_end_of_time_there_is_no_waiting() {
-    for (name, build) in KINDS {
+    for &(name, build) in KINDS {
         for now in [(1 << 62) - 1, 1 << 62, u64::MAX - 1, u64::MAX] {
             for quota in [Quota::per_second(1), Quota::per_second(5), Quota::per_hour(300)] {
                 let (limiter, now) = (build(quota).unwrap(), Nanos(now));

@@ -6,35 +6,15 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use tollgate::{Clock, IntervalBucket, ManualClock, Nanos, Quota};
 use tollgate_testing::subject::{Kind, Pair};
-use tollgate_testing::trace::{Admission, first_overfull_span, worst_window};
+use tollgate_testing::trace::Admission;
 
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Checks a run against the bound that the algorithm documents, over all its windows.
 #[track_caller]
 fn check(kind: Kind, quota: Quota, run: &[Admission]) {
-    let (limit, width) = (quota.tokens(), quota.period());
-    match kind {
-        Kind::TokenBucket | Kind::PackedTokenBucket => {
-            if let Some(window) = worst_window(run, quota) {
-                assert!(kind.allows(window.excess, quota), "{kind:?} {quota:?}: {window}");
-            }
-        }
-        Kind::SlidingWindowLog => {
-            let overfull = first_overfull_span(run, width, limit);
-            assert!(overfull.is_none(), "{quota:?}: {}", overfull.unwrap());
-        }
-        Kind::FixedWindow | Kind::SlidingWindowCounter => {
-            let most = if kind == Kind::FixedWindow { 2 * limit } else { 2 * limit - 1 };
-            let overfull = first_overfull_span(run, width, most);
-            assert!(overfull.is_none(), "{kind:?} {quota:?}: {}", overfull.unwrap());
-            let aligned = |at: Nanos| u128::from(at.as_nanos()) / width.as_nanos();
-            for window in run.chunk_by(|a, b| aligned(a.at) == aligned(b.at)) {
-                let admitted: u64 = window.iter().map(|admission| admission.cost).sum();
-                assert!(admitted <= limit, "{kind:?} {quota:?}: {admitted} in the window of {:?}", window[0].at);
-            }
-        }
-    }
+    let breach = kind.first_breach(quota, run);
+    assert!(breach.is_none(), "{kind:?} {quota:?}: {}", breach.unwrap());
 }
 
 /// Arrivals that push: steps of time in 16ths of a period, and costs in eighths of the limit, at least 1.

@@ -1,10 +1,10 @@
 //! The reader of snapshots: any bytes at all, with a checksum that is right, so that what is behind it is reached.
 
 use tollgate::{
-    AdjustableTokenBucket, FixedWindow, KeyedLimiter, ManualClock, Moment, Nanos, PackedTokenBucket, Quota,
-    RateLimitAt, SeededState, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Snapshot, SnapshotError,
-    TokenBucket,
+    AdjustableTokenBucket, KeyedLimiter, ManualClock, Moment, Nanos, Quota, RateLimitAt, SeededState,
+    ShardedTokenBucket, SlidingWindowLog, Snapshot, SnapshotError,
 };
+use tollgate_testing::each_word;
 
 /// A log of more units than this would take much memory.
 const LONGEST_LOG: u64 = 10_000;
@@ -47,10 +47,10 @@ fn unkeyed(bytes: &[u8], now: Moment) {
             }
         };
     }
-    try_on!(TokenBucket::try_with_clock(quota, ManualClock::new()));
-    try_on!(PackedTokenBucket::try_with_clock(quota, ManualClock::new()));
-    try_on!(FixedWindow::try_with_clock(quota, ManualClock::new()));
-    try_on!(SlidingWindowCounter::try_with_clock(quota, ManualClock::new()));
+    macro_rules! try_each {
+        ($($limiter:ident),*) => {$( try_on!(tollgate::$limiter::try_with_clock(quota, ManualClock::new())); )*};
+    }
+    each_word!(try_each);
     try_on!(AdjustableTokenBucket::try_with_clock(quota, ManualClock::new()));
     try_on!(ShardedTokenBucket::try_with_shards_and_clock(quota, 2, ManualClock::new()));
     if quota.tokens() <= LONGEST_LOG {

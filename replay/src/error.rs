@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use crate::figures::{count, span};
 use crate::judge::algorithm::Algorithm;
-use crate::judge::lane::Unfit;
+use crate::judge::limiters::Unfit;
 
 /// Why a run ends without a result.
 #[derive(Debug)]

@@ -45,7 +45,7 @@ impl Policy {
         let text = self.limit.trim();
         let quota = if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
             let tokens = text.parse().map_err(|error| limit(&error))?;
-            let per = self.per.unwrap_or(Duration::from_mins(1));
+            let per = self.per.unwrap_or(Duration::from_secs(60));
             Quota::try_new(tokens, per, self.burst.unwrap_or(tokens)).map_err(|error| limit(&error))?
         } else if self.per.is_some() {
             return Err(limit(&"it has a period of its own, beside --per"));
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn limits_as_people_write_them() {
-        let minute = Duration::from_mins(1);
+        let minute = Duration::from_secs(60);
         assert_eq!(quota("60", None, None), Ok(Quota::per(60, minute)));
         assert_eq!(quota("60", Some("1h30m"), None), Ok(Quota::per(60, Duration::from_mins(90))));
         assert_eq!(quota("100/s", None, None), Ok(Quota::per_second(100)));

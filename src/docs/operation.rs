@@ -109,7 +109,7 @@
 //! | [`SlidingWindowLog`] | the log as it was when the call took its place in it, or was refused |
 //! | [`KeyedLimiter`] | the key's word; where there is no slot for the key, that of the bucket which newcomers share, or nothing |
 //! | [`WaitingTokenBucket`] | the word, and what had been given back of places just then |
-//! | [`ShardedTokenBucket`] | the central word, and each shard when the call looked at it |
+//! | [`ShardedTokenBucket`] | the word that decided, and each other one when the call looked at it; no token is counted twice |
 //!
 //! `remaining` of a sharded bucket is what can be spent next in calls of one token; a larger cost may find it in pieces. Its
 //! status has to look at every shard, so ask for it only where it is told to somebody.

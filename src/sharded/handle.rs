@@ -297,6 +297,9 @@ delegate!([C: Clock] Handle<'_, C> => Self);
 
 impl<C> fmt::Debug for Handle<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle").field("credits", &self.credits).finish_non_exhaustive()
+        f.debug_struct("Handle")
+            .field("quota", &self.bucket.quota())
+            .field("credits", &self.credits)
+            .finish_non_exhaustive()
     }
 }

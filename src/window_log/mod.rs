@@ -111,8 +111,8 @@ const END: Nanos = Nanos(slot::LATEST - 1);
 /// A refusal writes nothing of its own, but may complete a call that another thread has begun. Methods that only
 /// read write nothing. Decisions are linearizable. Callers get no happens-before edge to rely on.
 ///
-/// There is no `refund`, though all can be [forgiven](Self::forgive): a unit is an instant amid others, and to take it out would mean to move all that came
-/// after. Where calls come back, use a [`TokenBucket`](crate::TokenBucket).
+/// There is no `refund`, though all can be [forgiven](Self::forgive): a unit is an instant amid others, and to take it out
+/// would mean to move all that came after. Where calls come back, use a [`TokenBucket`](crate::TokenBucket).
 ///
 /// # Examples
 ///

@@ -1,9 +1,7 @@
 //! Whatever reads the clock has a form that takes the time.
 
-use tollgate::{
-    FixedWindow, LeakyBucket, ManualClock, Nanos, PackedTokenBucket, Quota, RateLimitAt, ShardedTokenBucket,
-    SlidingWindowCounter, SlidingWindowLog, TokenBucket,
-};
+use tollgate::{LeakyBucket, ManualClock, Nanos, Quota, RateLimitAt, ShardedTokenBucket, SlidingWindowLog};
+use tollgate_testing::each_limiter;
 
 const QUOTA: Quota = Quota::per_second(10);
 
@@ -25,12 +23,10 @@ fn check<L: RateLimitAt>(build: impl Fn(ManualClock) -> L) {
 
 #[test]
 fn readings_decide_as_the_clock_does() {
-    check(|clock| TokenBucket::with_clock(QUOTA, clock));
-    check(|clock| PackedTokenBucket::with_clock(QUOTA, clock));
-    check(|clock| FixedWindow::with_clock(QUOTA, clock));
-    check(|clock| SlidingWindowCounter::with_clock(QUOTA, clock));
-    check(|clock| SlidingWindowLog::with_clock(QUOTA, clock));
-    check(|clock| ShardedTokenBucket::with_clock(QUOTA, clock)); // too small for shards
+    macro_rules! check_each {
+        ($($limiter:ident),*) => {$( check(|clock| tollgate::$limiter::with_clock(QUOTA, clock)); )*};
+    }
+    each_limiter!(check_each); // the sharded one is too small for shards
 }
 
 #[test]

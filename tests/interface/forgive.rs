@@ -1,24 +1,11 @@
 //! `forgive` lifts a debt, and admits no more for it than it says.
 
 use core::time::Duration;
-use tollgate::{
-    Clock, FixedWindow, ManualClock, Moment, Nanos, PackedTokenBucket, Quota, RateLimitAt, ShardedTokenBucket,
-    SlidingWindowCounter, SlidingWindowLog, TokenBucket,
-};
+use tollgate::{Clock, ManualClock, Moment, Nanos, Quota, RateLimitAt, SlidingWindowLog, TokenBucket};
+use tollgate_testing::each_limiter;
 use tollgate_testing::trace::{Admission, first_violation};
 
 const QUOTA: Quota = Quota::per_second(10);
-
-macro_rules! all {
-    ($check:ident $(, $argument:expr)?) => {
-        $check(|clock| TokenBucket::with_clock(QUOTA, clock), TokenBucket::forgive $(, $argument)?);
-        $check(|clock| PackedTokenBucket::with_clock(QUOTA, clock), PackedTokenBucket::forgive $(, $argument)?);
-        $check(|clock| FixedWindow::with_clock(QUOTA, clock), FixedWindow::forgive $(, $argument)?);
-        $check(|clock| SlidingWindowCounter::with_clock(QUOTA, clock), SlidingWindowCounter::forgive $(, $argument)?);
-        $check(|clock| ShardedTokenBucket::with_clock(QUOTA, clock), ShardedTokenBucket::forgive $(, $argument)?);
-        $check(|clock| SlidingWindowLog::with_clock(QUOTA, clock), SlidingWindowLog::forgive $(, $argument)?);
-    };
-}
 
 fn a_limiter_is_full_at_once<L: RateLimitAt>(build: impl Fn(ManualClock) -> L, forgive: impl Fn(&L)) {
     let clock = ManualClock::starting_at(Nanos::from_secs(5));
@@ -46,7 +33,7 @@ fn a_limiter_is_open_again<L: RateLimitAt>(build: impl Fn(ManualClock) -> L, for
 
 /// Each run between two calls of `forgive` keeps the bound of the quota; so `k` of them admit `k + 1` bursts at most. That
 /// much is reached.
-fn the_bound_is_kept<L: RateLimitAt>(build: impl Fn(ManualClock) -> L, forgive: impl Fn(&L), bound: Quota) {
+fn the_bound_is_kept<L: RateLimitAt>(build: impl Fn(ManualClock) -> L, forgive: impl Fn(&L)) {
     let clock = ManualClock::starting_at(Nanos::from_secs(5));
     let limiter = build(clock.clone());
     let mut all = 0;
@@ -59,7 +46,7 @@ fn the_bound_is_kept<L: RateLimitAt>(build: impl Fn(ManualClock) -> L, forgive: 
             }
             all += taken;
         }
-        let violation = first_violation(&run, bound);
+        let violation = first_violation(&run, QUOTA);
         assert!(violation.is_none(), "{violation:?}");
         forgive(&limiter);
     }
@@ -72,17 +59,26 @@ fn limiter_now(clock: &ManualClock) -> Nanos {
 
 #[test]
 fn forgiven_limiters_are_as_good_as_new() {
-    all!(a_limiter_is_full_at_once);
+    macro_rules! check {
+        ($($limiter:ident),*) => {$( a_limiter_is_full_at_once(|clock| tollgate::$limiter::with_clock(QUOTA, clock), tollgate::$limiter::forgive); )*};
+    }
+    each_limiter!(check);
 }
 
 #[test]
 fn a_clock_that_was_put_right_is_no_reason_to_stay_shut() {
-    all!(a_limiter_is_open_again);
+    macro_rules! check {
+        ($($limiter:ident),*) => {$( a_limiter_is_open_again(|clock| tollgate::$limiter::with_clock(QUOTA, clock), tollgate::$limiter::forgive); )*};
+    }
+    each_limiter!(check);
 }
 
 #[test]
 fn what_is_forgiven_comes_on_top_once() {
-    all!(the_bound_is_kept, QUOTA);
+    macro_rules! check {
+        ($($limiter:ident),*) => {$( the_bound_is_kept(|clock| tollgate::$limiter::with_clock(QUOTA, clock), tollgate::$limiter::forgive); )*};
+    }
+    each_limiter!(check);
 }
 
 /// But a log is full again only when that clock's instant is past, for what it admits is due in order; the others at once.

@@ -4,27 +4,27 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 use tollgate::{
-    AdjustableTokenBucket, Clock, Counted, Denied, FixedWindow, IntervalBucket, KeyedLimiter, KeyedRateLimit,
-    LeakyBucket, ManualClock, Nanos, PackedTokenBucket, Quota, RateLimit, RateLimitAt, ShardedTokenBucket,
-    SlidingWindowCounter, SlidingWindowLog, Status, TokenBucket, WaitingTokenBucket,
+    AdjustableTokenBucket, Clock, Counted, Denied, KeyedLimiter, KeyedRateLimit, ManualClock, Nanos, Quota, RateLimit,
+    RateLimitAt, ShardedTokenBucket, Status, TokenBucket, WaitingTokenBucket,
 };
+use tollgate_testing::each_word;
 
 type Limiter = Box<dyn RateLimitAt + Send + Sync>;
 
 fn limiters(quota: Quota, clock: &ManualClock) -> Vec<(&'static str, Limiter)> {
     let c = || clock.clone();
-    vec![
-        ("token bucket", Box::new(TokenBucket::with_clock(quota, c()))),
-        ("leaky bucket", Box::new(LeakyBucket::with_clock(quota, c()))),
-        ("packed", Box::new(PackedTokenBucket::with_clock(quota, c()))),
-        ("fixed window", Box::new(FixedWindow::with_clock(quota, c()))),
-        ("interval bucket", Box::new(IntervalBucket::with_clock(quota, c()))),
-        ("sliding counter", Box::new(SlidingWindowCounter::with_clock(quota, c()))),
-        ("sliding log", Box::new(SlidingWindowLog::with_clock(quota, c()))),
+    let mut all: Vec<(_, Limiter)> = vec![
         ("waiting", Box::new(WaitingTokenBucket::with_clock(quota, Duration::from_secs(9), c()))),
         ("adjustable", Box::new(AdjustableTokenBucket::with_clock(quota, c()))),
         ("sharded", Box::new(ShardedTokenBucket::with_shards_and_clock(quota, 4, c()))),
-    ]
+    ];
+    macro_rules! push {
+        ($($limiter:ident),*) => {$(
+            all.push((stringify!($limiter), Box::new(tollgate::$limiter::with_clock(quota, c()))));
+        )*};
+    }
+    each_word!(push, SlidingWindowLog);
+    all
 }
 
 /// What may be asked for: small costs, the whole limit, and more.

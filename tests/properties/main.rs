@@ -33,32 +33,24 @@ proptest! {
     #![proptest_config(config(500))]
 
     #[test]
-    fn the_token_bucket_follows_its_model(quota in quotas(), steps in schedules(0, 1)) {
-        follow(Kind::TokenBucket, quota, &steps);
+    fn limiters_follow_their_models(quota in quotas(), steps in schedules(0)) {
+        for kind in Kind::ALL {
+            follow(kind, quota, &steps);
+        }
     }
 
     #[test]
-    fn the_token_bucket_follows_its_model_when_the_clock_jumps_back(quota in quotas(), steps in schedules(2, 1)) {
-        follow(Kind::TokenBucket, quota, &steps);
-    }
-
-    #[test]
-    fn the_packed_token_bucket_follows_its_model(quota in quotas(), steps in schedules(0, 1)) {
-        follow(Kind::PackedTokenBucket, quota, &steps);
-    }
-
-    #[test]
-    fn the_packed_token_bucket_follows_its_model_when_the_clock_jumps_back(
-        quota in quotas(), steps in schedules(2, 0),
-    ) {
-        follow(Kind::PackedTokenBucket, quota, &steps);
+    fn limiters_follow_their_models_when_the_clock_jumps_back(quota in quotas(), steps in schedules(2)) {
+        for kind in Kind::ALL {
+            follow(kind, quota, &steps);
+        }
     }
 
     #[test]
     fn limiters_that_start_at_a_chosen_level_follow_their_models(
-        quota in quotas(), steps in schedules(0, 1), part in 0..=8_u64, at in 0..1_u64 << 58,
+        quota in quotas(), steps in schedules(0), part in 0..=8_u64, at in 0..1_u64 << 58,
     ) {
-        for kind in [Kind::TokenBucket, Kind::PackedTokenBucket, Kind::FixedWindow] {
+        for kind in Kind::ALL {
             let quota = fitted(kind, quota).quota;
             let tokens = kind.capacity(quota).div_ceil(8).saturating_mul(part);
             let mut pair = Pair::holding(tokens, kind, quota, Nanos(at)).unwrap();
@@ -67,20 +59,5 @@ proptest! {
                 step.take(&mut pair);
             }
         }
-    }
-
-    #[test]
-    fn the_fixed_window_is_its_model(quota in quotas(), steps in schedules(2, 1)) {
-        follow(Kind::FixedWindow, quota, &steps);
-    }
-
-    #[test]
-    fn the_sliding_window_log_is_its_model(quota in quotas(), steps in schedules(2, 0)) {
-        follow(Kind::SlidingWindowLog, quota, &steps);
-    }
-
-    #[test]
-    fn the_sliding_window_counter_is_its_model(quota in quotas(), steps in schedules(2, 1)) {
-        follow(Kind::SlidingWindowCounter, quota, &steps);
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn fitted(kind: Kind, quota: Quota) -> Pair {
         Ok(pair) => return pair,
         Err(BuildError::LogTooLong { .. }) => Quota::try_new(tokens % 3_000 + 1, period, 1),
         Err(BuildError::LimitTooLarge { largest: 0 }) => Quota::try_new(1, period, quota.burst().min(1 << 60)),
-        Err(BuildError::LimitTooLarge { largest }) if kind == Kind::PackedTokenBucket => {
+        Err(BuildError::LimitTooLarge { largest }) if Kind::BUCKETS.contains(&kind) => {
             Quota::try_new(tokens, period, largest)
         }
         Err(BuildError::LimitTooLarge { largest }) => Quota::try_new(largest, period, 1),
@@ -175,15 +175,15 @@ fn costs() -> impl Strategy<Value = Cost> {
     ]
 }
 
-/// Schedules with so many steps back, and so many refunds, in each dozen steps.
-pub(crate) fn schedules(back: u32, refunds: u32) -> impl Strategy<Value = Vec<Step>> {
+/// Schedules with so many steps back in each dozen steps.
+pub(crate) fn schedules(back: u32) -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         4 => spans().prop_map(Step::Forward),
         back => spans().prop_map(Step::Back),
         4 => costs().prop_map(Step::Acquire),
         2 => costs().prop_map(Step::AcquireAndWait),
         2 => costs().prop_map(Step::UpTo),
-        refunds => costs().prop_map(Step::Refund),
+        1 => costs().prop_map(Step::Refund),
         1 => Just(Step::Look),
     ];
     prop::collection::vec(step, 1..40)

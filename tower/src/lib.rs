@@ -73,6 +73,17 @@ pub const fn retry_after(denied: &Denied) -> Option<u64> {
 
 /// What a refusal is in HTTP: `503 Service Unavailable` where the limiter has no room to remember the client, which is not
 /// the client's fault; `429 Too Many Requests` otherwise.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tollgate::{Denied, Hint};
+///
+/// let soon = Hint::after(Duration::from_secs(1));
+/// assert_eq!(tollgate_tower::status(&Denied::TryAfter(soon)), 429);
+/// assert_eq!(tollgate_tower::status(&Denied::TableFull(soon)), 503);
+/// ```
 #[must_use]
 pub const fn status(denied: &Denied) -> StatusCode {
     match denied {
@@ -82,6 +93,20 @@ pub const fn status(denied: &Denied) -> StatusCode {
 }
 
 /// The answer to a refused request: [`status`], [`retry_after`] as a header unless it is never, and an empty body.
+///
+/// # Examples
+///
+/// ```
+/// use tollgate::{Quota, RateLimit, TokenBucket};
+///
+/// // Where a layer does not fit: in a handler, say.
+/// let bucket = TokenBucket::new(Quota::per_hour(1));
+/// assert!(bucket.try_acquire().is_ok());
+/// let denied = bucket.try_acquire().unwrap_err();
+/// let answer = tollgate_tower::refusal::<String>(&denied);
+/// assert_eq!(answer.status(), 429);
+/// assert_eq!(answer.headers()["retry-after"], "3600");
+/// ```
 #[must_use]
 pub fn refusal<B: Default>(denied: &Denied) -> Response<B> {
     let mut response = Response::new(B::default());

@@ -31,15 +31,15 @@ pub struct Cell<T> {
 impl<T> Cell<T> {
     /// The columns that say what was measured; the figures are still to come.
     pub fn row(&self, bench: &str) -> Row {
-        case(bench, &self.entry.label, self.load, self.threads)
+        case(bench, &self.entry.label, self.load.name(), self.threads)
     }
 }
 
 /// The columns that say what was measured; the figures are still to come.
-pub fn case(bench: &str, label: &Label, load: Load, threads: usize) -> Row {
+pub fn case(bench: &str, label: &Label, load: &str, threads: usize) -> Row {
     Row {
         bench: bench.into(),
-        load: load.name().into(),
+        load: load.into(),
         engine: label.name.into(),
         version: label.version.into(),
         threads,

@@ -1,4 +1,8 @@
-//! [`Algorithm`]: the ways of limiting, by name.
+//! [`Algorithm`]: the ways of limiting, by name. A new one is added here.
+
+use tollgate::{FixedWindow, PackedTokenBucket, Quota, SlidingWindowCounter, SlidingWindowLog, TokenBucket};
+
+use super::limiters::{Each, Limiters, Unfit, table};
 
 /// A way of limiting, by its name in tables and on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,5 +60,22 @@ impl Algorithm {
             Self::SlidingLog => "sliding-log",
             Self::Keyed => "keyed",
         }
+    }
+
+    /// Its limiters, none yet. Where two algorithms are one type seen from two sides, they are that type. A table of all
+    /// keys is made for `capacity` of them in debt.
+    ///
+    /// # Errors
+    ///
+    /// The algorithm cannot hold the quota, or there is no memory for the table.
+    pub(super) fn limiters(self, quota: Quota, capacity: usize) -> Result<Box<dyn Limiters>, Unfit> {
+        Ok(match self {
+            Self::TokenBucket | Self::LeakyBucket => Box::new(Each::of(TokenBucket::try_new, quota)?),
+            Self::Packed => Box::new(Each::of(PackedTokenBucket::try_new, quota)?),
+            Self::FixedWindow | Self::Interval => Box::new(Each::of(FixedWindow::try_new, quota)?),
+            Self::SlidingCounter => Box::new(Each::of(SlidingWindowCounter::try_new, quota)?),
+            Self::SlidingLog => Box::new(Each::of(SlidingWindowLog::try_new, quota)?),
+            Self::Keyed => Box::new(table(quota, capacity)?),
+        })
     }
 }

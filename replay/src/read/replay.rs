@@ -121,7 +121,7 @@ impl Source {
             files,
             wanted: Wanted::default(),
             together: false,
-            sort_window: Duration::from_mins(5),
+            sort_window: Duration::from_secs(300),
             spreading: Spreading::Auto,
         }
     }

@@ -20,10 +20,60 @@ use tollgate::Denied;
 /// ```
 pub trait Answer<B> {
     /// The answer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::{Request, Response, request::Parts};
+    /// use tollgate::{Quota, TokenBucket};
+    /// use tollgate_tower::{Answer, EmptyAnswer, RateLimitLayer, Refusal};
+    /// use tower::{Service, ServiceBuilder};
+    ///
+    /// /// What an empty answer says, and where help is.
+    /// #[derive(Clone)]
+    /// struct WithHelp(String);
+    ///
+    /// impl Answer<String> for WithHelp {
+    ///     fn answer(&self, refusal: &Refusal<'_>, request: &Parts) -> Response<String> {
+    ///         EmptyAnswer.answer(refusal, request).map(|_: String| format!("see {}", self.0))
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let help = WithHelp(String::from("https://example.com/limits"));
+    /// let mut service = ServiceBuilder::new()
+    ///     .layer(RateLimitLayer::new(TokenBucket::new(Quota::DENY_ALL)).answering(help))
+    ///     .service_fn(async |_: Request<()>| Ok::<_, std::convert::Infallible>(Response::new(String::new())));
+    /// let answer = service.call(Request::new(())).await.unwrap();
+    /// assert_eq!((answer.status().as_u16(), &**answer.body()), (429, "see https://example.com/limits"));
+    /// # }
+    /// ```
     fn answer(&self, refusal: &Refusal<'_>, request: &Parts) -> Response<B>;
 
     /// Whether it looks at [`Refusal::reports`]. If not, and if the layer has no dialect, they are not made: a limit is then
     /// only asked for its decision, which is cheaper. Functions do, and so does the default.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::{Response, request::Parts};
+    /// use tollgate_tower::{Answer, Refusal};
+    ///
+    /// struct Terse;
+    ///
+    /// impl Answer<String> for Terse {
+    ///     fn answer(&self, refusal: &Refusal<'_>, _: &Parts) -> Response<String> {
+    ///         let mut response = Response::new(String::from("no\n"));
+    ///         *response.status_mut() = refusal.reason.status();
+    ///         response
+    ///     }
+    ///
+    ///     fn reads_reports(&self) -> bool {
+    ///         false
+    ///     }
+    /// }
+    /// ```
     fn reads_reports(&self) -> bool {
         true
     }

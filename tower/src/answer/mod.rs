@@ -72,6 +72,19 @@ pub enum Reason {
 impl Reason {
     /// The status of an answer in HTTP: `503` where there is no room to remember the client, `400` where there is no key, and
     /// otherwise `429`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tollgate::{Denied, Hint};
+    /// use tollgate_tower::Reason;
+    ///
+    /// let soon = Hint::after(Duration::from_secs(1));
+    /// assert_eq!(Reason::Denied(Denied::TryAfter(soon)).status(), 429);
+    /// assert_eq!(Reason::Denied(Denied::TableFull(soon)).status(), 503);
+    /// assert_eq!(Reason::NoKey.status(), 400);
+    /// ```
     pub const fn status(&self) -> StatusCode {
         match self {
             Self::Denied(denied) => crate::status(denied),
@@ -80,6 +93,18 @@ impl Reason {
     }
 
     /// How long until the same request would be admitted, if nobody else is served first; `None` means never.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tollgate::{Denied, Hint};
+    /// use tollgate_tower::Reason;
+    ///
+    /// let wait = Duration::from_millis(20);
+    /// assert_eq!(Reason::Denied(Denied::TryAfter(Hint::after(wait))).retry_after(), Some(wait));
+    /// assert_eq!(Reason::NoKey.retry_after(), None);
+    /// ```
     pub const fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Denied(denied) => denied.retry_after(),
@@ -88,6 +113,18 @@ impl Reason {
     }
 
     /// The value of a `Retry-After` header; see [`retry_after`](crate::retry_after).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tollgate::{Denied, Hint};
+    /// use tollgate_tower::Reason;
+    ///
+    /// let soon = Hint::after(Duration::from_millis(20));
+    /// assert_eq!(Reason::Denied(Denied::TryAfter(soon)).retry_after_seconds(), Some(1)); // rounded up
+    /// assert_eq!(Reason::Denied(Denied::ExceedsBurst { cost: 7, max_cost: 5 }).retry_after_seconds(), None); // never
+    /// ```
     pub const fn retry_after_seconds(&self) -> Option<u64> {
         match self {
             Self::Denied(denied) => crate::retry_after(denied),
@@ -128,6 +165,28 @@ pub struct Refusal<'a> {
 
 impl<'a> Refusal<'a> {
     /// The name of the policy that refused; `None` if it was for want of a key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::{Request, Response, request::Parts};
+    /// use tollgate::{Quota, TokenBucket};
+    /// use tollgate_tower::{Policy, RateLimitLayer, Refusal};
+    /// use tower::{Service, ServiceBuilder};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let policies = [
+    ///     Policy::new(TokenBucket::new(Quota::per_second(100))).named("all"),
+    ///     Policy::new(TokenBucket::new(Quota::DENY_ALL)).named("closed"),
+    /// ];
+    /// let name = |refusal: &Refusal<'_>, _: &Parts| Response::new(refusal.violated().unwrap_or("no key").to_owned());
+    /// let mut service = ServiceBuilder::new()
+    ///     .layer(RateLimitLayer::of(policies).answering(name))
+    ///     .service_fn(async |_: Request<()>| Ok::<_, std::convert::Infallible>(Response::new(String::new())));
+    /// assert_eq!(service.call(Request::new(())).await.unwrap().body(), "closed");
+    /// # }
+    /// ```
     pub const fn violated(&self) -> Option<&'a str> {
         match self.reason {
             Reason::Denied(_) => Some(self.policy),

@@ -50,6 +50,19 @@ impl PaceLayer {
     /// # Panics
     ///
     /// If the quota does not fit an [`AdjustableTokenBucket`](tollgate::AdjustableTokenBucket).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::Quota;
+    /// use tollgate_tower::client::{Pace, PaceLayer};
+    ///
+    /// let layer = PaceLayer::new(Pace::new(Quota::per_second(10)));
+    /// let client = tower::ServiceBuilder::new().layer(layer).service_fn(async |_: http::Request<()>| {
+    ///     Ok::<_, std::convert::Infallible>(http::Response::new(()))
+    /// });
+    /// # let _: tollgate_tower::client::PaceService<_> = client;
+    /// ```
     pub fn new(pace: Pace) -> Self {
         Self::try_with_clock(pace, TokioClock).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -61,6 +74,20 @@ impl<C: Timer> PaceLayer<C> {
     /// # Errors
     ///
     /// [`AdjustError`], if the quota does not fit.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{AdjustError, ManualClock, Quota};
+    /// use tollgate_tower::client::{Pace, PaceLayer};
+    ///
+    /// let layer = PaceLayer::try_with_clock(Pace::new(Quota::per_second(10)), ManualClock::new());
+    /// assert!(layer.is_ok());
+    ///
+    /// let too_large = Quota::per_second(1).with_burst(u64::MAX / 2);
+    /// let layer = PaceLayer::try_with_clock(Pace::new(too_large), ManualClock::new());
+    /// assert_eq!(layer.unwrap_err(), AdjustError::TooLarge);
+    /// ```
     pub fn try_with_clock(pace: Pace, clock: C) -> Result<Self, AdjustError> {
         Ok(Self { hosts: Arc::new(Hosts::new(pace, clock)?) })
     }

@@ -49,6 +49,21 @@ impl HashedHeader {
     /// # Panics
     ///
     /// If `name` is no name of a header, in lower case.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::Request;
+    /// use tollgate_tower::key::{HashedHeader, RequestKey};
+    ///
+    /// let by_token = HashedHeader::new("authorization");
+    /// let key = |token: &str| {
+    ///     let (request, ()) = Request::builder().header("Authorization", token).body(()).unwrap().into_parts();
+    ///     by_token.key(&request)
+    /// };
+    /// assert_eq!(key("Bearer a"), key("Bearer a"));
+    /// assert_ne!(key("Bearer a"), key("Bearer b"));
+    /// ```
     pub fn new(name: &'static str) -> Self {
         Self { name: HeaderName::from_static(name), hasher: RandomState::new() }
     }

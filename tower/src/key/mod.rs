@@ -1,4 +1,21 @@
 //! Keys: who a request comes from.
+//!
+//! | key | who that is |
+//! |---|---|
+//! | [`PeerAddress`] | the other end of the connection |
+//! | [`ForwardedAddress`] | the client behind proxies that you trust |
+//! | [`HashedHeader`] | who sends this API key or token |
+//! | a closure | whoever you say: a tenant, a user, a host name |
+//! | a tuple of these | all of them together |
+//!
+//! ```
+//! use http::{Request, request::Parts};
+//! use tollgate_tower::key::{HashedHeader, RequestKey};
+//!
+//! let by_path_and_token = (|request: &Parts| Some(request.uri.path().to_owned()), HashedHeader::new("x-api-key"));
+//! let (request, ()) = Request::get("/a").header("x-api-key", "secret").body(()).unwrap().into_parts();
+//! assert_eq!(by_path_and_token.key(&request).unwrap().0, "/a");
+//! ```
 
 mod forwarded;
 mod hashed;
@@ -37,6 +54,29 @@ pub trait RequestKey {
     type Key: Hash;
 
     /// The key of `request`, or `None` if it has none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::{Request, request::Parts};
+    /// use tollgate_tower::key::RequestKey;
+    ///
+    /// /// The tenant that an outer layer has found.
+    /// struct Tenant;
+    ///
+    /// impl RequestKey for Tenant {
+    ///     type Key = u32;
+    ///
+    ///     fn key(&self, request: &Parts) -> Option<u32> {
+    ///         request.extensions.get().copied()
+    ///     }
+    /// }
+    ///
+    /// let (mut request, ()) = Request::new(()).into_parts();
+    /// assert_eq!(Tenant.key(&request), None);
+    /// request.extensions.insert(7_u32);
+    /// assert_eq!(Tenant.key(&request), Some(7));
+    /// ```
     fn key(&self, request: &Parts) -> Option<Self::Key>;
 }
 

@@ -46,17 +46,60 @@ pub struct PeerAddress {
 
 impl PeerAddress {
     /// With 64 bits of an IPv6 address.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::Request;
+    /// use tollgate_tower::key::{Peer, PeerAddress, RequestKey};
+    ///
+    /// let (mut request, ()) = Request::new(()).into_parts();
+    /// assert!(PeerAddress::new().key(&request).is_none()); // the server has not said whose request it is
+    /// request.extensions.insert(Peer("192.0.2.1:1234".parse().unwrap()));
+    /// assert!(PeerAddress::new().key(&request).is_some());
+    /// ```
     pub const fn new() -> Self {
         Self { prefix: ClientKey::DEFAULT_PREFIX }
     }
 
     /// With the first `bits` of an IPv6 address; more than 128 count as 128.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::Request;
+    /// use tollgate_tower::key::{Peer, PeerAddress, RequestKey};
+    ///
+    /// let key = |address: &str, bits| {
+    ///     let (mut request, ()) = Request::new(()).into_parts();
+    ///     request.extensions.insert(Peer(address.parse().unwrap()));
+    ///     PeerAddress::new().with_prefix(bits).key(&request)
+    /// };
+    /// // A provider that gives each subscriber a /56.
+    /// assert_eq!(key("[2001:db8:0:1::1]:1", 56), key("[2001:db8:0:2::1]:1", 56));
+    /// assert_ne!(key("[2001:db8:0:1::1]:1", 64), key("[2001:db8:0:2::1]:1", 64));
+    /// ```
     #[must_use]
     pub const fn with_prefix(self, bits: u32) -> Self {
         Self { prefix: bits }
     }
 
-    /// The whole address, as for an allow list.
+    /// The whole address, as for an allow list. One of IPv4 that comes mapped into IPv6 is told as itself.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::{Request, request::Parts};
+    /// use tollgate_tower::key::{Networks, Peer, PeerAddress};
+    ///
+    /// let inside = Networks::parse(["10.0.0.0/8"])?;
+    /// let is_ours = |request: &Parts| PeerAddress::new().address(request).is_some_and(|peer| inside.contains(peer));
+    ///
+    /// let (mut request, ()) = Request::new(()).into_parts();
+    /// request.extensions.insert(Peer("10.1.2.3:1234".parse()?));
+    /// assert!(is_ours(&request)); // as for `Policy::exempting`
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
     pub fn address(&self, request: &Parts) -> Option<IpAddr> {
         address(request)
     }
@@ -78,14 +121,18 @@ impl RequestKey for PeerAddress {
 
 /// The other end of the connection.
 pub(super) fn address(request: &Parts) -> Option<IpAddr> {
+    socket(request).map(|peer| peer.ip().to_canonical())
+}
+
+fn socket(request: &Parts) -> Option<SocketAddr> {
     let extensions = &request.extensions;
     #[cfg(feature = "axum")]
     if let Some(axum::extract::ConnectInfo(peer)) = extensions.get::<axum::extract::ConnectInfo<SocketAddr>>() {
-        return Some(peer.ip());
+        return Some(*peer);
     }
     #[cfg(feature = "tonic")]
     if let Some(info) = extensions.get::<tonic::transport::server::TcpConnectInfo>() {
-        return info.remote_addr().map(|peer| peer.ip());
+        return info.remote_addr();
     }
-    extensions.get::<Peer>().map(|peer| peer.0.ip()).or_else(|| extensions.get::<SocketAddr>().map(SocketAddr::ip))
+    extensions.get::<Peer>().map(|peer| peer.0).or_else(|| extensions.get().copied())
 }

@@ -68,6 +68,20 @@ pub(crate) struct Shared<A> {
 
 impl RateLimitLayer {
     /// One limit for all requests, of any limiter.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use tollgate::{Quota, TokenBucket};
+    /// use tollgate_tower::RateLimitLayer;
+    ///
+    /// // Shared, so that it can be looked at from elsewhere.
+    /// let bucket = Arc::new(TokenBucket::new(Quota::per_second(100)));
+    /// let layer = RateLimitLayer::new(Arc::clone(&bucket));
+    /// assert_eq!(bucket.available(), 100);
+    /// # let _ = layer;
+    /// ```
     pub fn new(limiter: impl RateLimit + Send + Sync + 'static) -> Self {
         Self::of([Policy::new(limiter)])
     }
@@ -93,6 +107,29 @@ impl RateLimitLayer {
     }
 
     /// Several policies. A request must be admitted by all that concern it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::{Method, Request, Response};
+    /// use tollgate::{Quota, TokenBucket};
+    /// use tollgate_tower::{Policy, RateLimitLayer};
+    /// use tower::{Service, ServiceBuilder};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let layer = RateLimitLayer::of([
+    ///     Policy::new(TokenBucket::new(Quota::per_hour(100))).named("all"),
+    ///     Policy::new(TokenBucket::new(Quota::per_hour(1))).named("writes").only(|request| request.method == Method::POST),
+    /// ]);
+    /// let mut service = ServiceBuilder::new()
+    ///     .layer(layer)
+    ///     .service_fn(async |_: Request<()>| Ok::<_, std::convert::Infallible>(Response::new(String::new())));
+    /// assert_eq!(service.call(Request::post("/").body(()).unwrap()).await.unwrap().status(), 200);
+    /// assert_eq!(service.call(Request::post("/").body(()).unwrap()).await.unwrap().status(), 429);
+    /// assert_eq!(service.call(Request::get("/").body(()).unwrap()).await.unwrap().status(), 200);
+    /// # }
+    /// ```
     pub fn of(policies: impl IntoIterator<Item = Policy>) -> Self {
         let policies = policies.into_iter().collect();
         let shared = Shared { policies, answer: EmptyAnswer, dialect: Dialect::None, tells_admitted: false };
@@ -103,6 +140,29 @@ impl RateLimitLayer {
 impl<A> RateLimitLayer<A> {
     /// The same limits, with refusals answered by `answer`: [`EmptyAnswer`], [`ProblemAnswer`](crate::ProblemAnswer),
     /// [`GrpcAnswer`](crate::GrpcAnswer), or a function of the [`Refusal`](crate::Refusal) and the request.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::{Request, Response, StatusCode, request::Parts};
+    /// use tollgate::{Quota, TokenBucket};
+    /// use tollgate_tower::{RateLimitLayer, Refusal};
+    /// use tower::{Service, ServiceBuilder};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let teapot = |_: &Refusal<'_>, _: &Parts| {
+    ///     let mut response = Response::new(String::from("not now"));
+    ///     *response.status_mut() = StatusCode::IM_A_TEAPOT;
+    ///     response
+    /// };
+    /// let mut service = ServiceBuilder::new()
+    ///     .layer(RateLimitLayer::new(TokenBucket::new(Quota::DENY_ALL)).answering(teapot))
+    ///     .service_fn(async |_: Request<()>| Ok::<_, std::convert::Infallible>(Response::new(String::new())));
+    /// let answer = service.call(Request::new(())).await.unwrap();
+    /// assert_eq!((answer.status().as_u16(), &**answer.body()), (418, "not now"));
+    /// # }
+    /// ```
     #[must_use]
     pub fn answering<B>(self, answer: B) -> RateLimitLayer<B> {
         let Shared { policies, dialect, tells_admitted, .. } = &*self.shared;
@@ -114,6 +174,26 @@ impl<A> RateLimitLayer<A> {
 
 impl<A: Clone> RateLimitLayer<A> {
     /// The same limits, with how they stand told in this dialect where a request is refused.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::{Request, Response};
+    /// use tollgate::{Quota, TokenBucket};
+    /// use tollgate_tower::{Dialect, RateLimitLayer};
+    /// use tower::{Service, ServiceBuilder};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let bucket = TokenBucket::new(Quota::per_hour(1));
+    /// let mut service = ServiceBuilder::new()
+    ///     .layer(RateLimitLayer::new(bucket).telling(Dialect::XRateLimit))
+    ///     .service_fn(async |_: Request<()>| Ok::<_, std::convert::Infallible>(Response::new(String::new())));
+    /// assert!(service.call(Request::new(())).await.unwrap().headers().is_empty()); // it is admitted
+    /// let refused = service.call(Request::new(())).await.unwrap();
+    /// assert_eq!(refused.headers()["x-ratelimit-remaining"], "0");
+    /// # }
+    /// ```
     #[must_use]
     pub fn telling(mut self, dialect: Dialect) -> Self {
         Arc::make_mut(&mut self.shared).dialect = dialect;
@@ -121,6 +201,25 @@ impl<A: Clone> RateLimitLayer<A> {
     }
 
     /// The same limits, with how they stand told where a request is admitted, too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::{Request, Response};
+    /// use tollgate::{Quota, TokenBucket};
+    /// use tollgate_tower::{Dialect, RateLimitLayer};
+    /// use tower::{Service, ServiceBuilder};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let bucket = TokenBucket::new(Quota::per_hour(60));
+    /// let mut service = ServiceBuilder::new()
+    ///     .layer(RateLimitLayer::new(bucket).telling(Dialect::XRateLimit).telling_the_admitted())
+    ///     .service_fn(async |_: Request<()>| Ok::<_, std::convert::Infallible>(Response::new(String::new())));
+    /// let admitted = service.call(Request::new(())).await.unwrap();
+    /// assert_eq!(admitted.headers()["x-ratelimit-remaining"], "59");
+    /// # }
+    /// ```
     #[must_use]
     pub fn telling_the_admitted(mut self) -> Self {
         Arc::make_mut(&mut self.shared).tells_admitted = true;

@@ -44,6 +44,10 @@ impl Keyed for Floor {
         true
     }
 
+    fn try_acquire_n(&self, key: u64, _: u32) -> bool {
+        self.try_acquire(key)
+    }
+
     fn admit(&self, keys: &[u32]) -> u64 {
         let mut seen = 0;
         for &key in keys {
@@ -77,6 +81,10 @@ impl Keyed for Timed {
         // One; the processor cannot know before it has the reading.
         self.0.touch(key, || 1 + (QuantaClock.now().as_nanos() >> 63));
         true
+    }
+
+    fn try_acquire_n(&self, key: u64, _: u32) -> bool {
+        self.try_acquire(key)
     }
 }
 
@@ -112,6 +120,10 @@ impl<E: Keyed> Keyed for Isolated<E> {
         let is_admitted = self.0.try_acquire(key);
         settle();
         is_admitted
+    }
+
+    fn try_acquire_n(&self, key: u64, n: u32) -> bool {
+        self.0.try_acquire_n(key, n)
     }
 }
 

@@ -13,12 +13,12 @@ use tollgate::{Clock, Nanos, QuantaClock, Quota};
 /// A bucket's word for each key, under one lock. The hasher is the default one.
 type Words = Mutex<HashMap<u64, u64>>;
 
-/// Takes a token of `key`, which starts full.
+/// Takes `n` tokens of `key`, which starts full.
 #[inline]
-fn take(words: &Words, algorithm: &Gcra, key: u64, now: Nanos) -> bool {
+fn take(words: &Words, algorithm: &Gcra, key: u64, n: u32, now: Nanos) -> bool {
     let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
     let word = words.entry(key).or_insert(0);
-    let next = algorithm.acquire(*word, 1, now);
+    let next = algorithm.acquire(*word, u64::from(n), now);
     if let Ok(next) = next {
         *word = next;
     }
@@ -36,7 +36,11 @@ pub struct MutexMap {
 impl Keyed for MutexMap {
     #[inline]
     fn try_acquire(&self, key: u64) -> bool {
-        take(&self.words, &self.algorithm, key, QuantaClock.now())
+        take(&self.words, &self.algorithm, key, 1, QuantaClock.now())
+    }
+
+    fn try_acquire_n(&self, key: u64, n: u32) -> bool {
+        take(&self.words, &self.algorithm, key, n, QuantaClock.now())
     }
 }
 
@@ -60,12 +64,23 @@ pub struct ShardedMap {
     algorithm: Gcra,
 }
 
-impl Keyed for ShardedMap {
+impl ShardedMap {
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // the low bits are wanted
-    fn try_acquire(&self, key: u64) -> bool {
+    fn take(&self, key: u64, n: u32) -> bool {
         let now = QuantaClock.now();
-        take(&self.shards[self.hasher.hash_one(key) as usize % SHARDS], &self.algorithm, key, now)
+        take(&self.shards[self.hasher.hash_one(key) as usize % SHARDS], &self.algorithm, key, n, now)
+    }
+}
+
+impl Keyed for ShardedMap {
+    #[inline]
+    fn try_acquire(&self, key: u64) -> bool {
+        self.take(key, 1)
+    }
+
+    fn try_acquire_n(&self, key: u64, n: u32) -> bool {
+        self.take(key, n)
     }
 }
 

@@ -16,6 +16,9 @@ pub trait Keyed: Send + Sync {
     /// Takes one token of `key`.
     fn try_acquire(&self, key: u64) -> bool;
 
+    /// Takes `n` tokens of `key`, or none. Not timed.
+    fn try_acquire_n(&self, key: u64, n: u32) -> bool;
+
     /// Takes one token of each of `keys`; returns how many calls were admitted. This is the timed loop: compiled for each
     /// engine anew, so that the calls in it are no virtual ones.
     fn admit(&self, keys: &[u32]) -> u64 {

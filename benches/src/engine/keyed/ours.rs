@@ -13,6 +13,10 @@ impl<S: Hasher> Keyed for Table<S> {
     fn try_acquire(&self, key: u64) -> bool {
         self.0.try_acquire(&key).is_ok()
     }
+
+    fn try_acquire_n(&self, key: u64, n: u32) -> bool {
+        self.0.try_acquire_n(&key, u64::from(n)).is_ok()
+    }
 }
 
 impl<S: Hasher> Build for Table<S> {
@@ -34,6 +38,10 @@ pub struct Batch<S>(Table<S>);
 impl<S: Hasher> Keyed for Batch<S> {
     fn try_acquire(&self, key: u64) -> bool {
         self.0.try_acquire(key)
+    }
+
+    fn try_acquire_n(&self, key: u64, n: u32) -> bool {
+        self.0.try_acquire_n(key, n)
     }
 
     fn admit(&self, keys: &[u32]) -> u64 {

@@ -10,6 +10,7 @@ use ::governor::clock::DefaultClock;
 use ::governor::state::keyed::DashMapStateStore;
 use ::rate_net::{DEFAULT_MAX_KEYS, Eviction, RateLimiter as RateNetLimiter};
 use clock_lib::Clock;
+use core::num::NonZeroU32;
 use tollgate::Quota;
 
 /// Governor's limiter over a `DashMap`, on its default hasher or a fast one.
@@ -20,6 +21,11 @@ impl<S: Hasher> Keyed for Governor<S> {
     #[inline]
     fn try_acquire(&self, key: u64) -> bool {
         self.0.check_key(&key).is_ok()
+    }
+
+    fn try_acquire_n(&self, key: u64, n: u32) -> bool {
+        let n = NonZeroU32::new(n).expect("a call for nothing is not measured");
+        matches!(self.0.check_key_n(&key, n), Ok(Ok(())))
     }
 }
 
@@ -39,6 +45,10 @@ impl<C: Clock + Clone + Named> Keyed for RateNet<C> {
     #[inline]
     fn try_acquire(&self, key: u64) -> bool {
         self.0.check(key).is_allow()
+    }
+
+    fn try_acquire_n(&self, key: u64, n: u32) -> bool {
+        self.0.check_n(key, n).is_allow()
     }
 }
 

@@ -1,8 +1,8 @@
 //! How full this crate's table gets before it refuses the first newcomer.
 
-use super::population::{quota, row as case};
+use super::load::Load;
+use super::population::row as case;
 use crate::engine::keyed::registry::named;
-use crate::engine::load::Load;
 use crate::figures::row::Row;
 use tollgate::KeyedLimiter;
 
@@ -19,7 +19,7 @@ pub fn fill(keys: u32) -> f64 {
 
 #[allow(clippy::cast_precision_loss)] // counts stay far below 2^52
 fn once(keys: u32) -> f64 {
-    let limiter = KeyedLimiter::<u64>::new(quota(Load::Deny), keys as usize);
+    let limiter = KeyedLimiter::<u64>::new(Load::Deny.quota(), keys as usize);
     let placed = (0..u64::from(u32::MAX)).take_while(|key| limiter.try_acquire(key).is_ok()).count();
     placed as f64 / (limiter.bytes() as f64 / BYTES_PER_SLOT)
 }

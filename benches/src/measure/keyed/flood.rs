@@ -1,10 +1,10 @@
 //! A flood: keys that come once each, many more than there is room for.
 
+use super::load::Load;
 use super::population::row as case;
 use super::resident::resident;
 use crate::engine::keyed::Entry;
 use crate::engine::label::Kind;
-use crate::engine::load::Load;
 use crate::figures::outcome::Verdict;
 use crate::figures::row::Row;
 use crate::figures::stats::{median_index, mops};

@@ -4,6 +4,7 @@ pub mod audit;
 pub mod fill;
 pub mod flood;
 pub mod heap;
+pub mod load;
 pub mod options;
 pub mod plot;
 pub mod population;
@@ -19,7 +20,6 @@ use super::measurement::Measurement;
 use crate::engine::keyed::Entry;
 use crate::engine::keyed::registry::ENTRIES;
 use crate::engine::label::select;
-use crate::engine::load::Load;
 use crate::figures::error::{Error, Result};
 use crate::figures::outcome::Outcome;
 use crate::figures::stats::sorted;
@@ -28,12 +28,16 @@ use crate::run::pool::Pool;
 use crate::run::rounds::{Rounds, order};
 use crate::run::timer::Timer;
 use core::time::Duration;
+use load::Load;
 use population::Population;
 use slice::Slice;
 use traffic::{Pattern, Traffic};
 
-/// More keys than these are not measured under a deny load: it needs tables of its own.
+/// More keys than these are measured under an admit load only: each load needs tables of its own.
 const MOST_DENIED: u32 = 1_000_000;
+
+/// With fewer keys a tenth of which is over its limit, the others would use their tokens up.
+const FEWEST_TENTH: u32 = 100_000;
 
 /// The longest run: a key's tokens must last for all of them.
 const LONGEST: Duration = Duration::from_millis(100);
@@ -115,8 +119,19 @@ impl Run<'_> {
         let mut blocks = Vec::new();
         for keys in self.options.sizes() {
             blocks.push(((Load::Admit, keys), cases(&patterns)));
-            if keys <= MOST_DENIED && !self.options.common.quick {
-                blocks.push(((Load::Deny, keys), cases(&patterns[..1])));
+            if keys > MOST_DENIED || self.options.common.quick {
+                continue;
+            }
+            let mut block = |load, of: &[Pattern]| {
+                let patterns: Vec<_> = patterns.iter().copied().filter(|pattern| of.contains(pattern)).collect();
+                if !patterns.is_empty() {
+                    blocks.push(((load, keys), cases(&patterns)));
+                }
+            };
+            block(Load::Deny, &[Pattern::Uniform, Pattern::Hot]);
+            block(Load::Mixed1e6, &[Pattern::Hot]);
+            if keys >= FEWEST_TENTH {
+                block(Load::DenyTenth, &[Pattern::Uniform]);
             }
         }
         blocks
@@ -158,14 +173,14 @@ impl Run<'_> {
         let results = rounds.run(cases.len() * group, group, name, |place, round, length| {
             let ((pattern, threads), population) = at(place);
             let (_, traffic) = traffic.iter().find(|(of, _)| *of == pattern).expect("drawn above");
-            let slice = Slice { load, traffic: traffic.clone(), threads, length, round };
+            let slice = Slice { traffic: traffic.clone(), threads, length, round };
             slice::measure(&self.pool, population, &slice)
         });
         for (place, samples) in results.iter().enumerate() {
             let ((pattern, threads), population) = at(place);
             let all_placed = population.verify();
             let verdicts = samples.iter().map(|sample| &sample.verdict).chain([&all_placed]);
-            self.outcome.add(population.row(load, pattern, threads, samples), verdicts);
+            self.outcome.add(population.row(pattern, threads, samples), verdicts);
         }
     }
 }
@@ -186,10 +201,21 @@ mod tests {
         let outcome = measure(&options).unwrap();
         let faults = outcome.faults.iter().filter(|fault| !fault.contains("memory grew")); // other tests allocate too
         assert_eq!(faults.count(), 0, "{:?}", outcome.faults);
-        // Two floods; for each size 2 engines, 2 thread counts, and 2 patterns admitted or 1 denied; 2 fills.
-        assert_eq!(outcome.rows.len(), 2 + 2 * 2 * 2 * (2 + 1) + 2);
+        // Two floods; for each size 2 engines, 2 thread counts, and 2 patterns admitted, 2 denied and 1 mixed; 2 fills.
+        assert_eq!(outcome.rows.len(), 2 + 2 * 2 * 2 * (2 + 2 + 1) + 2);
         let hot = outcome.rows.iter().filter(|row| row.pattern.as_deref() == Some("hot"));
-        assert_eq!(hot.filter(|row| row.keys == Some(200) && row.threads == 2).count(), 2);
+        let of_keyed = hot.filter(|row| row.keys == Some(200) && row.threads == 2 && row.engine == "keyed");
+        assert_eq!(of_keyed.map(|row| row.load.as_str()).collect::<Vec<_>>(), ["admit", "deny", "mixed-1e6"]);
+        let blocks = |keys, quick| {
+            let common = Common { quick, ..Common::default() };
+            let options = &Options { common, keys: vec![keys], ..Options::default() };
+            let run = Run { options, entries: Vec::new(), pool: Pool::default(), outcome: Outcome::default() };
+            run.blocks().into_iter().map(|((load, _), cases)| (load, cases.len())).collect::<Vec<_>>()
+        };
+        let (admit, deny, mixed) = ((Load::Admit, 6), (Load::Deny, 4), (Load::Mixed1e6, 2));
+        assert_eq!(blocks(1_000, false), [admit, deny, mixed]);
+        assert_eq!(blocks(1_000_000, false), [admit, deny, mixed, (Load::DenyTenth, 2)]);
+        assert_eq!((blocks(1_000_001, false), blocks(1_000_000, true)), (vec![admit], vec![admit]));
         assert!(outcome.rows.iter().all(|row| row.bench == "keyed"));
         let common = Common { engine: vec!["keyd".into()], ..options.common.clone() };
         assert!(measure(&Options { common, ..options.clone() }).is_err());

@@ -1,25 +1,23 @@
 //! [`Population`]: an engine with all its keys in it.
 
 use super::heap::allocated_by;
+use super::load::Load;
 use super::traffic::Pattern;
 use crate::engine::keyed::{Entry, Keyed};
 use crate::engine::label::Kind;
-use crate::engine::load::Load;
 use crate::figures::outcome::Verdict;
 use crate::figures::row::Row;
 use crate::run::plan::case;
 use crate::run::sample::{Sample, median};
-use core::time::Duration;
 use std::collections::HashSet;
 use std::sync::Arc;
-use tollgate::Quota;
 
 /// What the rows are called.
 pub const BENCH: &str = "keyed";
 
 /// The columns that say what was measured, where `pattern` is the traffic; the figures are still to come.
 pub fn row(entry: &Entry, load: Load, pattern: &str, threads: usize, keys: u64) -> Row {
-    Row { keys: Some(keys), pattern: Some(pattern.into()), ..case(BENCH, &entry.label, load, threads) }
+    Row { keys: Some(keys), pattern: Some(pattern.into()), ..case(BENCH, &entry.label, load.name(), threads) }
 }
 
 /// An engine after the first call of each key, and what that took.
@@ -28,6 +26,8 @@ pub struct Population {
     pub engine: Arc<dyn Keyed>,
     /// Which one.
     pub entry: Entry,
+    /// Whether the keys have tokens.
+    pub load: Load,
     /// The keys are the numbers below this one.
     pub keys: u32,
     /// Bytes that it has allocated, as it asked for them.
@@ -42,37 +42,20 @@ impl core::fmt::Debug for Population {
     }
 }
 
-/// The quota that makes a load. All engines get the same one.
-///
-/// - admit: 1 each 10 seconds, burst 1e8 (32 years' worth, about the most there can be). One key has more tokens than all
-///   measurements together take, and is in debt for 10 seconds from each call, so that tables stay as full as they are.
-/// - deny: 1 per hour. The first call of each key takes its only token.
-///
-/// # Panics
-///
-/// There are no mixed loads here.
-pub fn quota(load: Load) -> Quota {
-    match load {
-        Load::Admit => Quota::per(1, Duration::from_secs(10)).with_burst(100_000_000),
-        Load::Deny => Quota::per(1, Duration::from_hours(1)),
-        _ => panic!("keyed engines are measured on admit and deny loads"),
-    }
-}
-
 impl Population {
     /// Builds an engine and makes one call for each key.
     pub fn new(entry: Entry, load: Load, keys: u32) -> Self {
         let mut strangers = HashSet::new();
         let (engine, bytes) = allocated_by(|| {
-            let engine = (entry.work.build)(quota(load), keys);
+            let engine = (entry.work.build)(load.quota(), keys);
             for key in 0..keys {
-                if !engine.try_acquire(u64::from(key)) {
+                if !engine.try_acquire_n(u64::from(key), load.first_cost(key)) {
                     strangers.insert(key);
                 }
             }
             engine
         });
-        Self { engine, entry, keys, bytes, strangers }
+        Self { engine, entry, load, keys, bytes, strangers }
     }
 
     /// Bytes allocated for each key.
@@ -94,6 +77,11 @@ impl Population {
         chunks.flatten().filter(|key| self.strangers.contains(key)).count() as u64
     }
 
+    /// Calls whose key has spent its tokens.
+    pub fn over_among<'a>(&self, chunks: impl Iterator<Item = &'a [u32]>) -> u64 {
+        chunks.flatten().filter(|&&key| self.load.is_over(key)).count() as u64
+    }
+
     /// Whether as many keys have a place as should: all, or all but one in ten thousand if memory is bounded.
     ///
     /// # Errors
@@ -108,8 +96,8 @@ impl Population {
     }
 
     /// The row of the repetition with the median throughput.
-    pub fn row(&self, load: Load, pattern: Pattern, threads: usize, samples: &[Sample]) -> Row {
-        let row = median(row(&self.entry, load, pattern.name(), threads, u64::from(self.keys)), samples);
+    pub fn row(&self, pattern: Pattern, threads: usize, samples: &[Sample]) -> Row {
+        let row = median(row(&self.entry, self.load, pattern.name(), threads, u64::from(self.keys)), samples);
         Row {
             verified: row.verified && self.verify().is_ok(),
             bytes_per_key: Some(self.bytes_per_key()),
@@ -141,7 +129,7 @@ mod tests {
             let (thread_min, thread_max, admitted_share, verdict, details) = (1, ops, None, Ok(()), Vec::new());
             Sample { ops, admitted: ops, seconds: 1.0, thread_min, thread_max, admitted_share, verdict, details }
         };
-        let row = |population: &Population| population.row(Load::Admit, Pattern::Zipf, 1, &[sample(5), sample(5)]);
+        let row = |population: &Population| population.row(Pattern::Zipf, 1, &[sample(5), sample(5)]);
         let placed = row(&population);
         assert_eq!((placed.ops, placed.keys, placed.refused, placed.verified), (5, Some(1_000), Some(0), true));
         assert!((placed.bytes_per_key.unwrap() - population.bytes_per_key()).abs() < 1e-9);

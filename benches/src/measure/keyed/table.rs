@@ -4,7 +4,7 @@ use super::ratios::COMPARISONS;
 use crate::figures::row::{Row, only, plural, repetitions};
 use crate::figures::stats::sorted;
 use crate::run::cores;
-use crate::show::compare::remark;
+use crate::show::compare::{lost, remark};
 use crate::show::table::{Table, tenths, whole};
 use core::fmt::Write;
 
@@ -14,7 +14,7 @@ pub fn tables(rows: &[Row]) -> String {
     let times = only(rows, |row| row.bytes_per_key.is_some());
     for (load, pattern, threads) in cases(&times) {
         let case = only(&times, |row| is_of(row, load, pattern, threads));
-        let table = by_keys(&case, "ns/op", |row| tenths(Some(row.ns_per_op)));
+        let table = by_keys(&case, "ns/op", |row| tenths(Some(row.ns_per_op)) + &lost(row));
         let _ = writeln!(text, "{load}, {pattern} keys, {}: ns/op\n\n{table}", plural(threads)); // a string takes it all
     }
     if let Some((load, pattern, threads)) = cases(&times).into_iter().find(|&(load, ..)| load == "admit") {

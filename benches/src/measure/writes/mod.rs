@@ -190,7 +190,7 @@ fn row(entry: &Counted, load: Load, writes: u64) -> Row {
         verified: true,
         repetitions: 1,
         writes_per_1000: Some(writes as f64 * 1e3 / CALLS as f64),
-        ..case(WRITES.name, &entry.label, load, 1)
+        ..case(WRITES.name, &entry.label, load.name(), 1)
     }
 }
 

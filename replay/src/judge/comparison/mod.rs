@@ -4,7 +4,8 @@ use tollgate::{Nanos, Quota};
 
 use super::algorithm::Algorithm;
 use super::exact_log::{ExactLog, Memory};
-use super::lane::{Lane, Unfit};
+use super::lane::Lane;
+use super::limiters::Unfit;
 use super::peak::{Peak, grain};
 use super::queue::{Pool, Queue};
 use super::tally::Tally;

@@ -1,21 +1,35 @@
-//! A limiter under test, beside the reference model of its algorithm, on a clock moved by hand.
+//! [`Kind`]: what the limiters promise, algorithm by algorithm. A new one is told here, and most tests then have it.
 
+use super::Subject;
 use crate::reference::{self, Fraction, InUnits, Model};
-use core::fmt;
+use crate::trace::{Admission, first_overfull_span, worst_window};
 use core::time::Duration;
 use tollgate::{
-    BuildError, Denied, FixedWindow, ManualClock, Nanos, PackedTokenBucket, Quota, RateLimitAt, SlidingWindowCounter,
-    SlidingWindowLog, TokenBucket,
+    BuildError, FixedWindow, ManualClock, Nanos, PackedTokenBucket, Quota, SlidingWindowCounter, SlidingWindowLog,
+    TokenBucket,
 };
+
+/// Gives the names of the limiters of one word to a macro, each type once, and more names if there are any.
+#[macro_export]
+macro_rules! each_word {
+    ($each:ident $(, $more:ident)*) => {
+        $each!(TokenBucket, PackedTokenBucket, FixedWindow, SlidingWindowCounter $(, $more)*)
+    };
+}
+
+/// Gives the names of the limiters that tests treat alike to a macro: those of one word, and what is more than a word.
+#[macro_export]
+macro_rules! each_limiter {
+    ($each:ident) => {
+        $crate::each_word!($each, SlidingWindowLog, ShardedTokenBucket)
+    };
+}
 
 /// The largest limit that tests give a log, which takes 8 bytes for each unit of it.
 const LONGEST_LOG: u64 = 1 << 20;
 
 /// The last instant that packed words tell apart: 120 years.
 const PACKED_END: Nanos = Nanos(120 * 31_557_600 * 1_000_000_000);
-
-/// A limiter that is told the time, on a clock moved by hand.
-pub type Subject = dyn RateLimitAt + Send + Sync;
 
 /// The algorithms. Leaky bucket and interval bucket are the token bucket and the fixed window by other names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,10 +57,6 @@ impl Kind {
     ];
     /// Those whose quota's burst counts.
     pub const BUCKETS: [Self; 2] = [Self::TokenBucket, Self::PackedTokenBucket];
-    /// Those that take refunds, which a log does not.
-    pub const REFUNDING: [Self; 4] =
-        [Self::TokenBucket, Self::PackedTokenBucket, Self::FixedWindow, Self::SlidingWindowCounter];
-
     /// A fresh limiter.
     ///
     /// # Errors
@@ -75,8 +85,19 @@ impl Kind {
         self.model_holding(self.capacity(quota), quota, Nanos::ZERO)
     }
 
+    /// A limiter that holds `tokens` as of its clock's now; `None` of those whose model is always full at first.
+    pub(super) fn limiter_holding(self, tokens: u64, quota: Quota, clock: &ManualClock) -> Option<Box<Subject>> {
+        let clock = clock.clone();
+        Some(match self {
+            Self::TokenBucket => Box::new(TokenBucket::with_clock(quota, clock).with_initial(tokens)),
+            Self::PackedTokenBucket => Box::new(PackedTokenBucket::with_clock(quota, clock).with_initial(tokens)),
+            Self::FixedWindow => Box::new(FixedWindow::with_clock(quota, clock).with_initial(tokens)),
+            Self::SlidingWindowCounter | Self::SlidingWindowLog => return None,
+        })
+    }
+
     /// The model of a limiter that has so many tokens at `at`; the sliding windows' are always full.
-    fn model_holding(self, tokens: u64, quota: Quota, at: Nanos) -> Box<dyn Model> {
+    pub(super) fn model_holding(self, tokens: u64, quota: Quota, at: Nanos) -> Box<dyn Model> {
         let most = self.capacity(quota);
         let (unit, quota) = self.in_units(quota).expect("there is no limiter of this kind for this quota");
         match self {
@@ -157,6 +178,37 @@ impl Kind {
         }
     }
 
+    /// Whether a refund counts, `late` if some call has seen a later reading: a log takes none, and a packed bucket cannot
+    /// move its stamp back, so that there a late refund shows later than in the model.
+    pub fn takes_back(self, late: bool) -> bool {
+        match self {
+            Self::TokenBucket | Self::FixedWindow | Self::SlidingWindowCounter => true,
+            Self::PackedTokenBucket => !late,
+            Self::SlidingWindowLog => false,
+        }
+    }
+
+    /// The first window of a recorded run, in words, that holds more than the algorithm's documentation allows.
+    pub fn first_breach(self, quota: Quota, run: &[Admission]) -> Option<String> {
+        let (limit, width) = (quota.tokens(), quota.period());
+        let overfull = |most| first_overfull_span(run, width, most).map(|span| span.to_string());
+        let aligned = |at: Nanos| u128::from(at.as_nanos()) / width.as_nanos();
+        let overfull_aligned = || {
+            run.chunk_by(|a, b| aligned(a.at) == aligned(b.at)).find_map(|window| {
+                let admitted: u64 = window.iter().map(|admission| admission.cost).sum();
+                (admitted > limit).then(|| format!("{admitted} in the window of {:?}", window[0].at))
+            })
+        };
+        match self {
+            Self::TokenBucket | Self::PackedTokenBucket => worst_window(run, quota)
+                .filter(|window| !self.allows(window.excess, quota))
+                .map(|window| window.to_string()),
+            Self::FixedWindow => overfull(2 * limit).or_else(overfull_aligned),
+            Self::SlidingWindowCounter => overfull(2 * limit - 1).or_else(overfull_aligned),
+            Self::SlidingWindowLog => overfull(limit),
+        }
+    }
+
     /// Whether being `early` by so much, in the model's units, is within what the algorithm's documentation allows.
     pub fn allows(self, early: Fraction, quota: Quota) -> bool {
         match self {
@@ -183,183 +235,4 @@ pub fn units_per_token(quota: Quota) -> u64 {
         due.zip(burst).and_then(|(due, burst)| due.checked_add(burst)).is_some_and(|sum| sum <= u64::MAX.into())
     };
     (0..64).map(|f| 1 << f).take_while(|&units| fits(units)).last().unwrap_or(1)
-}
-
-/// A limiter and its model, side by side on one clock. Each step is taken by both and their answers are compared; the model
-/// follows the limiter's decisions.
-pub struct Pair {
-    /// Which algorithm.
-    pub kind: Kind,
-    /// What both were made for.
-    pub quota: Quota,
-    /// The limiter's clock.
-    pub clock: ManualClock,
-    /// The limiter.
-    pub limiter: Box<Subject>,
-    /// Its model, which follows the limiter's decisions.
-    pub model: Box<dyn Model>,
-    now: Nanos,
-}
-
-impl fmt::Debug for Pair {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, quota, now, .. } = self;
-        write!(f, "{kind:?} of {quota:?} at {now:?}")
-    }
-}
-
-impl Pair {
-    /// A fresh pair at the origin of time.
-    ///
-    /// # Errors
-    ///
-    /// The limiter's, if the quota does not fit it.
-    pub fn new(kind: Kind, quota: Quota) -> Result<Self, BuildError> {
-        let clock = ManualClock::new();
-        let limiter = kind.limiter(quota, &clock)?;
-        Ok(Self { kind, quota, limiter, model: kind.model(quota), clock, now: Nanos::ZERO })
-    }
-
-    /// A pair made at `at` that holds `tokens`, or the most it can hold. Sliding windows always start full.
-    ///
-    /// # Errors
-    ///
-    /// The limiter's, if the quota does not fit it.
-    pub fn holding(tokens: u64, kind: Kind, quota: Quota, at: Nanos) -> Result<Self, BuildError> {
-        let mut pair = Self::new(kind, quota)?;
-        pair.set(at);
-        let tokens = tokens.min(kind.capacity(quota));
-        let clock = pair.clock.clone();
-        pair.limiter = match kind {
-            Kind::TokenBucket => Box::new(TokenBucket::with_clock(quota, clock).with_initial(tokens)),
-            Kind::PackedTokenBucket => Box::new(PackedTokenBucket::with_clock(quota, clock).with_initial(tokens)),
-            Kind::FixedWindow => Box::new(FixedWindow::with_clock(quota, clock).with_initial(tokens)),
-            Kind::SlidingWindowCounter | Kind::SlidingWindowLog => return Ok(pair),
-        };
-        pair.model = kind.model_holding(tokens, quota, at);
-        Ok(pair)
-    }
-
-    /// What the clock says.
-    pub fn now(&self) -> Nanos {
-        self.now
-    }
-
-    /// Sets the clock to `now`.
-    pub fn set(&mut self, now: Nanos) {
-        self.now = now;
-        self.clock.set(now);
-    }
-
-    /// Moves the clock on.
-    pub fn advance(&mut self, by: Duration) {
-        self.set(self.now.saturating_add(by));
-    }
-
-    /// Asks both for `n` tokens.
-    ///
-    /// # Errors
-    ///
-    /// The limiter's answer.
-    ///
-    /// # Panics
-    ///
-    /// If the model says that the answer is wrong.
-    #[track_caller]
-    pub fn acquire(&mut self, n: u64) -> Result<(), Denied> {
-        let (max_cost, now) = (self.limiter.max_cost(), self.now);
-        let answer = self.limiter.try_acquire_n_at(n, now);
-        match answer {
-            Ok(()) => self.charge(n),
-            Err(denied) => {
-                assert!(!self.model.would_admit(n, now), "{n} refused at {now:?}, which the model admits: {denied}");
-                if n > max_cost {
-                    assert_eq!(denied, Denied::ExceedsBurst { cost: n, max_cost });
-                    assert_eq!(denied.retry_after(), None);
-                } else {
-                    self.expect_wait(n, denied.retry_after());
-                }
-            }
-        }
-        answer
-    }
-
-    /// Takes up to `n` tokens from both.
-    ///
-    /// # Panics
-    ///
-    /// If the model says that they were too many or too few.
-    #[track_caller]
-    pub fn up_to(&mut self, n: u64) -> u64 {
-        let (before, now) = (self.model.available(self.now), self.now);
-        let taken = self.limiter.try_acquire_up_to(n);
-        assert!(taken <= n, "took {taken} of {n}");
-        assert!(taken >= before.min(n), "took {taken} of {n} at {now:?}, where the model has {before}");
-        self.charge(taken);
-        taken
-    }
-
-    /// Gives `n` tokens back to both, if the algorithm takes any back.
-    pub fn refund(&mut self, n: u64) {
-        if Kind::REFUNDING.contains(&self.kind) {
-            self.limiter.refund(n);
-            self.model.refund(n, self.now);
-        }
-    }
-
-    /// Compares all that can be read without changing anything.
-    ///
-    /// # Panics
-    ///
-    /// If the model says that something is wrong.
-    #[track_caller]
-    pub fn look(&self) {
-        let (limit, now) = (self.kind.capacity(self.quota), self.now);
-        let (status, available) = (self.limiter.status(), self.limiter.available());
-        assert_eq!((status.limit, status.remaining), (limit, available));
-        assert!(available <= limit, "{available} tokens left of {limit}");
-        let least = self.model.available(now);
-        assert!(available >= least, "{available} tokens left at {now:?}, where the model has {least}");
-        let early = self.model.shortfall(available, now);
-        assert!(self.kind.allows(early, self.quota), "{available} tokens left at {now:?}, {early} too many");
-        self.expect_wait(1, status.retry_after);
-        self.expect_wait(limit, Some(status.reset_after).filter(|&wait| wait < Duration::MAX));
-    }
-
-    /// Moves on by `wait`, a hint for a cost of `n`: refused a nanosecond before, admitted at it.
-    ///
-    /// # Panics
-    ///
-    /// If it is otherwise.
-    #[track_caller]
-    pub fn wait_for(&mut self, n: u64, wait: Duration) {
-        let due = self.now.saturating_add(wait);
-        let before = self.now.max(Nanos(due.0 - 1));
-        self.set(before);
-        assert!(self.acquire(n).is_err(), "{n} admitted a nanosecond before {due:?}");
-        self.set(due);
-        assert!(self.acquire(n).is_ok(), "{n} refused at {due:?}");
-    }
-
-    #[track_caller]
-    fn charge(&mut self, n: u64) {
-        let now = self.now;
-        let early = self.model.charge(n, now);
-        assert!(self.kind.allows(early, self.quota), "{n} admitted at {now:?}, {early} tokens early");
-    }
-
-    /// Checks the limiter's answer to when `n` tokens would be admitted.
-    #[track_caller]
-    fn expect_wait(&self, n: u64, wait: Option<Duration>) {
-        let earliest = self.model.earliest(n, self.now);
-        let Some(wait) = wait else {
-            let horizon = self.kind.horizon();
-            assert!(earliest.is_none_or(|at| at > horizon), "{n} refused for ever, by the model until {earliest:?}");
-            return;
-        };
-        let (due, latest) = (self.now.saturating_add(wait), earliest.unwrap_or(Nanos::MAX));
-        assert!(due <= latest, "{n} due at {due:?}, by the model at {latest:?}");
-        let early = self.model.shortfall(n, due);
-        assert!(self.kind.allows(early, self.quota), "{n} due at {due:?}, {early} tokens early");
-    }
 }
