@@ -2,6 +2,7 @@
 
 mod construction;
 mod names;
+mod take;
 
 pub use names::*;
 
@@ -65,21 +66,15 @@ impl<A: Algorithm, C> RateLimiter<A, C> {
     ///
     /// # Examples
     ///
-    /// One reading for two limiters. Where the second refuses, the first gets back what it gave:
+    /// What would have been, at instants that were recorded. To decide on several limits at once, take a
+    /// [`LimitSet`](crate::LimitSet).
     ///
     /// ```
-    /// use tollgate::{Clock, DefaultClock, Denied, Quota, TokenBucket};
+    /// use tollgate::{Nanos, Quota, TokenBucket};
     ///
-    /// fn admit(calls: &TokenBucket, bytes: &TokenBucket, size: u64) -> Result<(), Denied> {
-    ///     let now = DefaultClock.now();
-    ///     calls.try_acquire_n_at(1, now)?;
-    ///     bytes.try_acquire_n_at(size, now).inspect_err(|_| calls.refund_at(1, now))
-    /// }
-    ///
-    /// let (calls, bytes) = (TokenBucket::new(Quota::per_hour(100)), TokenBucket::new(Quota::per_hour(1_000)));
-    /// assert!(admit(&calls, &bytes, 900).is_ok());
-    /// assert!(admit(&calls, &bytes, 900).is_err());
-    /// assert_eq!(calls.available(), 99); // the refused call has spent nothing
+    /// let bucket = TokenBucket::new(Quota::per_second(2));
+    /// let admitted = [0, 10, 20, 990].map(|at| bucket.try_acquire_n_at(1, Nanos::from_millis(at)).is_ok());
+    /// assert_eq!(admitted, [true, true, false, true]);
     /// ```
     #[inline]
     pub fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
@@ -262,31 +257,6 @@ impl<A: Algorithm, C: Clock> RateLimiter<A, C> {
     #[inline]
     pub fn refund(&self, n: u64) {
         self.refund_at(n, self.clock.now());
-    }
-
-    /// Takes `n` tokens, or none; returns the reading of the clock on which they were taken, for
-    /// [`refund_dated`](Self::refund_dated).
-    ///
-    /// # Errors
-    ///
-    /// As [`try_acquire_n`](Self::try_acquire_n).
-    #[inline]
-    pub fn try_acquire_n_dated(&self, n: u64) -> Result<Nanos, Denied> {
-        let now = self.clock.now();
-        self.try_acquire_n_at(n, now).map(|()| now)
-    }
-
-    /// As [`try_acquire_n_dated`](Self::try_acquire_n_dated), with the status that the decision has left; see
-    /// [`try_acquire_n_with_status`](Self::try_acquire_n_with_status).
-    pub fn try_acquire_n_dated_with_status(&self, n: u64) -> (Result<Nanos, Denied>, Status) {
-        let now = self.clock.now();
-        let (decision, status) = self.try_acquire_n_with_status_at(n, now);
-        (decision.map(|()| now), status)
-    }
-
-    /// Gives back `n` tokens that were taken on the reading `taken`: [`refund_at`](Self::refund_at).
-    pub fn refund_dated(&self, n: u64, taken: Nanos) {
-        self.refund_at(n, taken);
     }
 
     /// Whole tokens that can be taken now, at most [`max_cost`](Self::max_cost). Exact as of one instant; writes

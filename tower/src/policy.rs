@@ -164,7 +164,7 @@ impl Policy {
     /// An `Arc` of a limiter is one as well: keep a share to look at it, or to change its quota.
     ///
     /// Where a later policy refuses, or a request hangs up while it waits for one, what was taken here is
-    /// [refunded](RateLimit::refund_dated): to the window in which it was taken, and to no other. In a bucket that leaves the
+    /// [refunded](RateLimit::refund_taken): to the window in which it was taken, and to no other. In a bucket that leaves the
     /// bound of a refund; to have it given back exactly, place such policies last, or take [`waiting`](Self::waiting) with no
     /// patience.
     ///

@@ -2,10 +2,10 @@
 
 use crate::decision::{Denied, Status};
 use crate::lease;
-use crate::nanos::Nanos;
 use crate::quota::Quota;
 use crate::rate_limit::{KeyedRateLimit, RateLimit};
 use crate::sync::{AtomicU64, Ordering};
+use crate::taken::Taken;
 use alloc::boxed::Box;
 use core::fmt;
 use crossbeam_utils::CachePadded;
@@ -160,17 +160,17 @@ impl<L: RateLimit> RateLimit for Counted<L> {
     }
 
     #[inline]
-    fn try_acquire_n_dated(&self, n: u64) -> Result<Nanos, Denied> {
-        self.count(self.limiter.try_acquire_n_dated(n))
+    fn take_n(&self, n: u64) -> Result<Taken, Denied> {
+        self.count(self.limiter.take_n(n))
     }
 
-    fn try_acquire_n_dated_with_status(&self, n: u64) -> (Result<Nanos, Denied>, Status) {
-        let (decision, status) = self.limiter.try_acquire_n_dated_with_status(n);
+    fn take_n_with_status(&self, n: u64) -> (Result<Taken, Denied>, Status) {
+        let (decision, status) = self.limiter.take_n_with_status(n);
         (self.count(decision), status)
     }
 
-    fn refund_dated(&self, n: u64, taken: Nanos) {
-        self.limiter.refund_dated(n, taken);
+    fn refund_taken(&self, taken: Taken) {
+        self.limiter.refund_taken(taken);
     }
 
     fn available(&self) -> u64 {

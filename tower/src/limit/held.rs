@@ -4,12 +4,12 @@ use core::pin::Pin;
 use core::task::{Context, Poll};
 use core::time::Duration;
 use std::sync::Arc;
-use tollgate::{Clock, Line, Nanos, Place, RateLimit, Timer};
+use tollgate::{Clock, Line, Place, RateLimit, Taken, Timer};
 
 /// Tokens that go back when they are dropped unspent.
 pub(crate) enum Held {
     /// Of a limiter in which there are no places.
-    Taken(Taken),
+    Taken(Back),
     /// A place in line.
     Place(Box<dyn Due>),
 }
@@ -39,7 +39,7 @@ impl Held {
     /// Spends them. They must be due.
     pub(crate) fn spend(self) {
         match self {
-            Self::Taken(mut taken) => taken.cost = 0,
+            Self::Taken(mut back) => drop(back.taken.take()),
             Self::Place(place) => place.spend(),
         }
     }
@@ -125,17 +125,17 @@ where
     }
 }
 
-/// Tokens of a limiter in which there are no places, and when they were taken: a window takes back what is its own.
-pub(crate) struct Taken {
+/// Tokens of a limiter in which there are no places. A window takes back what is its own.
+pub(crate) struct Back {
     pub(super) limiter: Arc<dyn RateLimit + Send + Sync>,
-    pub(super) cost: u64,
-    pub(super) at: Nanos,
+    /// None once they are spent.
+    pub(super) taken: Option<Taken>,
 }
 
-impl Drop for Taken {
+impl Drop for Back {
     fn drop(&mut self) {
-        if self.cost > 0 {
-            self.limiter.refund_dated(self.cost, self.at);
+        if let Some(taken) = self.taken.take() {
+            self.limiter.refund_taken(taken);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! [`Whole`]: any limiter without keys.
 
-use super::held::Taken;
+use super::held::Back;
 use super::{Asked, Held, Limit, Said};
 use std::sync::Arc;
 use tollgate::{Quota, RateLimit};
@@ -15,9 +15,9 @@ impl Limit for Whole {
     }
 
     fn hold(&self, asked: Asked<'_>) -> Said<Held> {
-        let (limiter, cost) = (&self.0, asked.cost);
-        let said = asked.decide(|n| limiter.try_acquire_n_dated(n), |n| limiter.try_acquire_n_dated_with_status(n));
-        said.map(|at| Held::Taken(Taken { limiter: Arc::clone(limiter), cost, at }))
+        let limiter = &self.0;
+        let said = asked.decide(|n| limiter.take_n(n), |n| limiter.take_n_with_status(n));
+        said.map(|taken| Held::Taken(Back { limiter: Arc::clone(limiter), taken: Some(taken) }))
     }
 
     fn quota(&self) -> Quota {
