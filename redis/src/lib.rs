@@ -5,15 +5,20 @@
 //! Not published yet. The proof is on paper, in tests with faults, and in a search of all states within small bounds.
 #![forbid(unsafe_code)]
 
+mod asking;
 mod bucket;
 pub mod centre;
 mod clock;
 mod lease;
+mod member;
+mod quiet;
+mod refused;
 mod reply;
 mod store;
 mod terms;
 
-pub use bucket::{Degraded, DistributedTokenBucket, Refused};
+pub use bucket::DistributedTokenBucket;
+pub use refused::{Degraded, Refused};
 pub use reply::{Reply, parse};
 pub use store::{Eviction, Store, StoreError};
 pub use terms::{Terms, TermsError};

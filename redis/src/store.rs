@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
 static DRAW: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("draw.lua")));
-static GIVE_BACK: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("give_back.lua")));
 
 const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
@@ -111,26 +110,9 @@ impl Store {
         }
     }
 
-    pub(crate) async fn draw(&self, keys: &[String], numbers: &[u64]) -> Result<Reply, StoreError> {
-        let (text, generation) = self.run(&DRAW, keys, numbers).await?;
-        match parse(&text) {
-            Some(reply) => Ok(reply),
-            None => Err(self.unexpected(generation).await),
-        }
-    }
-
-    pub(crate) async fn give_back(&self, keys: &[String], numbers: &[u64]) -> Result<bool, StoreError> {
-        let (text, generation) = self.run(&GIVE_BACK, keys, numbers).await?;
-        match text.as_str() {
-            "back" => Ok(true),
-            "lost" => Ok(false),
-            _ => Err(self.unexpected(generation).await),
-        }
-    }
-
-    async fn run(&self, script: &Script, keys: &[String], numbers: &[u64]) -> Result<(String, u64), StoreError> {
+    pub(crate) async fn draw(&self, keys: [&str; 4], numbers: &[u64]) -> Result<Reply, StoreError> {
         let (mut connection, generation) = self.connection().await?;
-        let mut call = script.prepare_invoke();
+        let mut call = DRAW.prepare_invoke();
         for key in keys {
             call.key(key);
         }
@@ -138,7 +120,10 @@ impl Store {
             call.arg(number);
         }
         match call.invoke_async::<String>(&mut connection).await {
-            Ok(text) => Ok((text, generation)),
+            Ok(text) => match parse(&text) {
+                Some(reply) => Ok(reply),
+                None => Err(self.unexpected(generation).await),
+            },
             Err(error) => Err(self.failed(&error, generation).await),
         }
     }
@@ -179,7 +164,7 @@ impl Store {
         }
     }
 
-    pub(crate) async fn unexpected(&self, generation: u64) -> StoreError {
+    async fn unexpected(&self, generation: u64) -> StoreError {
         self.give_up(generation).await;
         StoreError::Unexpected
     }

@@ -103,6 +103,16 @@ impl Terms {
         })
     }
 
+    /// For how many microseconds the centre remembers its answer to an instance: twice a lease, and at least two seconds.
+    pub fn memory(&self) -> u64 {
+        2 * self.lease.max(1_000_000)
+    }
+
+    /// For how long an instance asks for the answer to a request: a lease, or half of the [`memory`](Self::memory) without one.
+    pub(crate) fn patience(&self) -> u64 {
+        if self.lease == 0 { self.memory() / 2 } else { self.lease }
+    }
+
     /// What has fallen due `elapsed` microseconds after the start: `floor(elapsed * tokens / micros)`.
     pub fn due(&self, elapsed: u64) -> u64 {
         let due = u128::from(elapsed) * u128::from(self.tokens) / u128::from(self.micros);

@@ -7,3 +7,4 @@ mod process;
 mod proxy;
 mod script;
 mod server;
+mod trips;
