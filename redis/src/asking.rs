@@ -92,7 +92,8 @@ impl Asking {
             return None;
         }
         self.pending = None;
-        self.seen = if self.seen.epoch == answer.seen.epoch { self.seen.max(answer.seen) } else { answer.seen };
+        // No less than what the request showed, but for what was given back (rule 7).
+        self.seen = answer.seen;
         let (epoch, end) = (answer.seen.epoch, answer.seen.position);
         let start = end - answer.granted;
         if answer.granted > 0 {
