@@ -71,6 +71,7 @@ mod quota;
 mod rate_limit;
 mod sharded;
 mod sync;
+mod taken;
 mod timeline;
 mod wait;
 mod window_log;
@@ -97,12 +98,16 @@ pub use limiter::{
     FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, RateLimiter, SlidingWindowCounter, TokenBucket,
 };
 pub use nanos::Nanos;
-pub use operate::{AdjustError, AdjustableTokenBucket, CarryOver, Counted, Counts, Moment, Snapshot, SnapshotError};
+pub use operate::{
+    AdjustError, AdjustableTokenBucket, CarryOver, Counted, Counts, DeniedBy, LimitSet, LimitSetError, Moment,
+    Snapshot, SnapshotError,
+};
 #[cfg(feature = "std")]
 pub use operate::{HeavyKey, HeavyKeys};
 pub use quota::{ParseQuotaError, Quota, QuotaError};
 pub use rate_limit::{KeyedRateLimit, RateLimit, RateLimitAt};
 pub use sharded::{Handle, ShardedTokenBucket};
+pub use taken::Taken;
 pub use timeline::Hint;
 #[cfg(feature = "tokio")]
 pub use wait::AsyncThrottled;

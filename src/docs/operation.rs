@@ -116,6 +116,27 @@
 //!
 //! A status divides, twice or three times; a plain decision never does. Where only the answer matters, take `try_acquire`.
 //!
+//! # Several limits at once
+//!
+//! Ten a second, and a thousand an hour, and five million bytes an hour: all of them, or nothing. To ask one limiter after the other is to
+//! charge the first for what the second refuses, or to refund it, which is no exact inverse: what was refunded late may have fallen due
+//! again meanwhile. A [`LimitSet`] looks at all limits first and writes nothing; then it takes of each in turn.
+//!
+//! * A refusal is [`DeniedBy`] *all* who refuse, by number or by name, and its hint is the longest of theirs: at that instant, not a
+//!   nanosecond sooner, the same call is admitted, if nobody else is served first.
+//! * Each limit has its own cost; one that costs 0 takes no part.
+//! * Any mix will do: `[&dyn RateLimitAt; N]`. A limit by key takes part as the [line](crate::KeyedLimiter::line) of that key. What
+//!   stands behind a reference or an `Arc` can be in many sets: one parent of many.
+//! * Put first what refuses most often, and what takes nothing back, a [`SlidingWindowLog`], last. Where sets share several limits, give
+//!   them the same order.
+//!
+//! If a limit that had enough a moment ago has not when its turn comes, what was taken of those before it is given back, from a receipt of
+//! the limiter's state: nothing is ever minted. Until then, for some ten nanoseconds for each limit that remains, or for as long as
+//! the thread is stopped there, others may be refused for want of those tokens. After it each limit is as if the call had never come, with
+//! one exception: a bucket in one word that somebody else has taken of in between keeps the tokens spent, and [`DeniedBy::spent`] says
+//! so. A window takes back in any case, and a [`WaitingTokenBucket`] while its pool has room: take that for what stands before
+//! a limit that is hotly contended.
+//!
 //! # Changing a quota
 //!
 //! [`AdjustableTokenBucket::set_quota`](crate::AdjustableTokenBucket::set_quota) changes rate and burst while any number of threads call. It
@@ -173,4 +194,7 @@
 //! [`WallClock`]: crate::WallClock
 //! [`Counted`]: crate::Counted
 //! [`Counts::by_outcome`]: crate::Counts::by_outcome
+//! [`DeniedBy`]: crate::DeniedBy
+//! [`DeniedBy::spent`]: crate::DeniedBy::spent
 //! [`HeavyKeys`]: crate::HeavyKeys
+//! [`LimitSet`]: crate::LimitSet

@@ -107,6 +107,7 @@
 mod central;
 mod construction;
 mod handle;
+mod take;
 mod token_bucket;
 
 pub use handle::Handle;

@@ -208,6 +208,19 @@ impl<C> SlidingWindowLog<C> {
         self.ring.take(n as usize, reading, due).map_err(|due| Denied::TryAfter(self.told(due, now)))
     }
 
+    /// Whether `n` tokens could be taken as of `now`. Takes nothing, writes nothing, and reads no clock.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`try_acquire_n_at`](Self::try_acquire_n_at), with the same hint.
+    pub fn check_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
+        if n.wrapping_sub(1) >= self.ring.len() as u64 {
+            return self.without_the_ring(n);
+        }
+        #[allow(clippy::cast_possible_truncation)] // at most the number of slots
+        self.ring.check(n as usize, self.reading(now).0).map_err(|due| Denied::TryAfter(self.told(due, now)))
+    }
+
     /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), as of `now`. No clock is read.
     ///
     /// Takes `O(log limit)` steps more than [`try_acquire_n_at`](Self::try_acquire_n_at).

@@ -114,12 +114,16 @@ impl<B: From<String>> Answer<B> for ProblemAnswer {
                 "Too many clients at once",
             ),
             Reason::Denied(_) => ("https://iana.org/assignments/http-problem-types#quota-exceeded", "Over the limit"),
-            Reason::NoKey => ("about:blank", "The request does not say whom to count it for"),
+            // A problem of this type has its status's name as the title (RFC 9457, section 4.2.1).
+            Reason::NoKey => ("about:blank", "Bad Request"),
         };
         let mut body = format!(r#"{{"type":"{kind}","title":"{title}","status":{}"#, status.as_u16());
         if let Some(name) = refusal.violated() {
             let name = name.replace('\\', "\\\\").replace('"', "\\\"");
             body = format!(r#"{body},"violated-policies":["{name}"]"#);
+        }
+        if refusal.reason == Reason::NoKey {
+            body.push_str(r#","detail":"The request does not say whom to count it for.""#);
         }
         body.push('}');
         let mut response = with_status(&refusal.reason, B::from(body));
