@@ -183,3 +183,30 @@ fn credits_and_the_central_word_are_told_on_one_reading() {
     shown(&|n| handle.try_acquire_n_with_status(n));
     shown(&|n| (&handle as &dyn RateLimit).try_acquire_n_with_status(n));
 }
+
+/// To save and to restore, too: a snapshot states the reading by which its debts are told.
+#[test]
+fn a_snapshot_is_of_one_reading() {
+    let clock = Hasty::new();
+    let once = |what: &str, act: &mut dyn FnMut()| {
+        let reading = clock.next();
+        act();
+        assert_eq!(clock.next().saturating_since(reading), Hasty::STEP, "{what}: read more than once");
+    };
+    let make =
+        || KeyedLimiter::<u64, _, _>::with_hasher_and_clock(Quota::per_hour(9), 9, SeededState::new(5), clock.clone());
+    let (table, mut bytes) = (make(), vec![]);
+    assert!(table.try_acquire(&1).is_ok());
+    once("save", &mut || assert_eq!(table.save(&mut bytes).unwrap(), 1));
+    once("restored", &mut || drop(make().restored(bytes.as_slice()).unwrap()));
+
+    let bucket = TokenBucket::with_clock(QUOTA, clock.clone());
+    assert!(bucket.try_acquire().is_ok());
+    once("snapshot", &mut || {
+        let reading = clock.next();
+        assert_eq!(bucket.snapshot().taken().reading, reading);
+    });
+    let (log, snapshot) = (SlidingWindowLog::with_clock(QUOTA, clock.clone()), bucket.snapshot());
+    once("restore", &mut || TokenBucket::with_clock(QUOTA, clock.clone()).restore(&snapshot).unwrap());
+    once("snapshot of a log", &mut || drop(log.snapshot()));
+}
