@@ -154,17 +154,17 @@ impl Member {
         }
     }
 
-    /// Below this the centre is not worth asking: a quarter of a batch. Then a process that wants more than there is makes
-    /// some four trips for a batch, not one for each token.
+    /// Below this the centre is not worth asking: a quarter of a batch, or of what falls due in a lease if that is less. Then a
+    /// process that wants more than there is makes some four trips for a batch or a lease, not one for each token.
     fn quantum(&self) -> u64 {
-        if self.terms.lease == 0 { 1 } else { (self.batch / 4).max(1) }
+        (self.batch.min(self.terms.due(self.terms.lease)) / 4).max(1)
     }
 
     /// Learns what became of a request whose answer has not come, and of a fork. What it brought is deposited; in exact mode its
     /// instant is past, so it is returned, to be given back.
     async fn settle(&self, asking: &mut Asking) -> Result<u64, StoreError> {
         if asking.is_forked() {
-            self.leases.take_all(0);
+            self.leases.take_all(clock::now);
         }
         let Some(request) = asking.again(clock::now()) else { return Ok(0) };
         let Some((tokens, end)) = self.ask(asking, request).await? else { return Ok(0) };
@@ -210,9 +210,9 @@ impl Member {
         *self.learned.lock().unwrap_or_else(PoisonError::into_inner) = (asking.seen, now);
         let (wait, refused) = (asking.wait(self.quantum()), grant.tokens < least);
         if wait > 0 {
-            self.quiet.set(1, now + wait);
+            self.quiet.set(1, now.saturating_add(wait));
         } else if refused {
-            self.quiet.set(least, now + asking.wait(least));
+            self.quiet.set(least, now.saturating_add(asking.wait(least)));
         } else {
             self.quiet.set(1, 0);
         }
@@ -264,9 +264,8 @@ impl Member {
         if self.settle(&mut asking).await.is_err() {
             return 0;
         }
-        let now = clock::now();
-        let unspent = self.leases.take_all(now);
-        let request = asking.request(0, 0, unspent, now);
+        let unspent = self.leases.take_all(clock::now);
+        let request = asking.request(0, 0, unspent, clock::now());
         if request.back == 0 {
             asking.forget();
             return 0;
@@ -289,10 +288,13 @@ impl Member {
         if seen.epoch == 0 {
             return status(held, Duration::ZERO, Duration::ZERO); // nobody has asked
         }
-        let (instant, start) = (seen.instant + now.saturating_sub(learned), seen.epoch + self.terms.lease);
+        let (instant, start) =
+            (seen.instant.saturating_add(now.saturating_sub(learned)), seen.epoch + self.terms.lease);
         let due = self.terms.due(instant.saturating_sub(start));
         let position = seen.position.max(due.saturating_sub(self.terms.burst));
-        let until = |position: u64| Duration::from_micros((start + self.terms.until(position)).saturating_sub(instant));
+        let until = |position: u64| {
+            Duration::from_micros(start.saturating_add(self.terms.until(position)).saturating_sub(instant))
+        };
         let reset = until(position + self.terms.burst);
         match self.quiet.left(1, now) {
             Some(left) => status(held, Duration::from_micros(left), reset), // what the centre has is not asked for yet

@@ -4,6 +4,7 @@
 
 mod faults;
 mod front;
+mod limits;
 mod process;
 mod proxy;
 mod script;

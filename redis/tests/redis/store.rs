@@ -109,6 +109,7 @@ async fn what_is_unspent_goes_back_if_nobody_has_drawn_since() {
         || -> u64 { redis::from_redis_value(server.command(&["HGET", "{test}:limit:limit", "position"])).unwrap() };
     let (first, second) = (bucket(), bucket());
     for bucket in [&first, &second] {
+        tokio::time::sleep(lease / 4).await; // for more than the one token that is spent
         while bucket.try_acquire().await.is_err() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
