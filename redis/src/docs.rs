@@ -34,6 +34,9 @@
 //! each. For 100 per second, burst 100, and 8 processes a lease of 100 ms would hold one token: take the exact mode, or, where
 //! bursts of 800 are bearable, that burst and a lease of a second.
 //!
+//! **By key**, [`DistributedKeyedLimiter`](crate::DistributedKeyedLimiter) has a bucket for each key. Limits of one client are mostly small, so
+//! the exact mode fits; refusals are from memory in both. Choose the capacity above the keys that are in use at a time.
+//!
 //! # The bound
 //!
 //! *In any `[s, t]` all processes together admit at most `burst + rate * (t - s)`.* Tokens are positions on a line along which the
