@@ -47,9 +47,9 @@ impl Member {
     pub(crate) fn new(store: Store, namespace: &str, name: &str, quota: Quota, terms: Terms) -> Self {
         let keys = [
             format!("{{{namespace}}}:marker"),
-            format!("{{{namespace}}}:{name}"),
-            format!("{{{namespace}}}:{name}:seen"),
-            format!("{{{namespace}}}:{name}:answer:"),
+            format!("{{{namespace}}}:limit:{name}"),
+            format!("{{{namespace}}}:seen:{name}"),
+            format!("{{{namespace}}}:answer:{name}:"),
         ];
         Self {
             store,
@@ -156,17 +156,17 @@ impl Member {
         }
     }
 
-    /// Below this the centre is not worth asking: a quarter of a batch. Then a process that wants more than there is makes
-    /// some four trips for a batch, not one for each token.
+    /// Below this the centre is not worth asking: a quarter of a batch, or of what falls due in a lease if that is less. Then a
+    /// process that wants more than there is makes some four trips for a batch or a lease, not one for each token.
     fn quantum(&self) -> u64 {
-        if self.terms.lease == 0 { 1 } else { (self.batch / 4).max(1) }
+        (self.batch.min(self.terms.due(self.terms.lease)) / 4).max(1)
     }
 
     /// Learns what became of a request whose answer has not come, and of a fork. What it brought is deposited; in exact mode its
     /// instant is past, so it is returned, to be given back.
     async fn settle(&self, asking: &mut Asking) -> Result<u64, StoreError> {
         if asking.is_forked() {
-            self.leases.take_all(0);
+            self.leases.take_all(clock::now);
         }
         let Some(request) = asking.again(clock::now()) else { return Ok(0) };
         let Some((tokens, end)) = self.ask(asking, request).await? else { return Ok(0) };
@@ -212,9 +212,9 @@ impl Member {
         let now = clock::now();
         let (wait, refused) = (asking.wait(self.quantum()), grant.tokens < least);
         if wait > 0 {
-            self.quiet.set(1, now + wait);
+            self.quiet.set(1, now.saturating_add(wait));
         } else if refused {
-            self.quiet.set(least, now + asking.wait(least));
+            self.quiet.set(least, now.saturating_add(asking.wait(least)));
         } else {
             self.quiet.set(1, 0);
         }
@@ -266,9 +266,8 @@ impl Member {
         if self.settle(&mut asking).await.is_err() {
             return 0;
         }
-        let now = clock::now();
-        let unspent = self.leases.take_all(now);
-        let request = asking.request(0, 0, unspent, now);
+        let unspent = self.leases.take_all(clock::now);
+        let request = asking.request(0, 0, unspent, clock::now());
         if request.back == 0 {
             asking.forget();
             return 0;
@@ -285,8 +284,9 @@ impl Member {
         let start = seen.epoch + self.terms.lease;
         let central = self.terms.due(seen.instant.saturating_sub(start)).saturating_sub(seen.position);
         let remaining = (held + central).min(self.quota.burst());
-        let until =
-            |position: u64| Duration::from_micros((start + self.terms.until(position)).saturating_sub(seen.instant));
+        let until = |position: u64| {
+            Duration::from_micros(start.saturating_add(self.terms.until(position)).saturating_sub(seen.instant))
+        };
         let retry = if remaining > 0 { Duration::ZERO } else { until(seen.position + 1) };
         Status::new(self.quota.burst(), remaining, Some(retry), until(seen.position + self.terms.burst))
     }
