@@ -207,7 +207,7 @@ impl Pace {
     pub(super) const fn tokens_in(&self, units: u64) -> u64 {
         match units.checked_div(self.unit) {
             Some(tokens) => tokens,
-            None => self.due.grain().tokens_in(units), // a unit is several tokens
+            None => self.due.grain().tokens_in(units),
         }
     }
 

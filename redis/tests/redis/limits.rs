@@ -42,7 +42,7 @@ async fn no_more_than_a_lease_is_waited_for_what_one_call_costs() {
     let Some(server) = Server::start(&[]) else { return };
     let lease = Duration::from_millis(400);
     let quota = Quota::per_second(100).with_burst(1_000);
-    let bucket = bucket(&server, "slow", quota, lease).await.with_batch(900);
+    let bucket = bucket(&server, "slow", quota, lease).await.with_batch(900).unwrap();
     tokio::time::sleep(2 * lease).await;
     loop {
         match bucket.try_acquire().await {
