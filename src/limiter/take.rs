@@ -2,7 +2,8 @@
 
 use super::RateLimiter;
 use crate::algorithm::Algorithm;
-use crate::decision::Denied;
+use crate::clock::Clock;
+use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::taken::Taken;
 
@@ -73,5 +74,54 @@ impl<A: Algorithm, C> RateLimiter<A, C> {
     #[inline]
     pub fn give_back(&self, taken: Taken) -> bool {
         taken.back_to(&self.cell, &self.algorithm)
+    }
+}
+
+impl<A: Algorithm, C: Clock> RateLimiter<A, C> {
+    /// Takes `n` tokens, or none; returns what it takes to [give exactly that back](Self::give_back), or to
+    /// [refund](Self::refund_taken) it.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n`](Self::try_acquire_n).
+    #[inline]
+    pub fn take_n(&self, n: u64) -> Result<Taken, Denied> {
+        self.take_n_at(n, self.clock.now())
+    }
+
+    /// As [`take_n`](Self::take_n), with the status that the decision has left; see
+    /// [`try_acquire_n_with_status`](Self::try_acquire_n_with_status).
+    pub fn take_n_with_status(&self, n: u64) -> (Result<Taken, Denied>, Status) {
+        let now = self.clock.now();
+        let mut before = 0;
+        let (decision, after) = self.cell.decide(|word| {
+            before = word;
+            self.algorithm.acquire(word, n, now)
+        });
+        (decision.map(|()| Taken::new(n, now).with_states(before, after)), self.algorithm.status(after, now))
+    }
+}
+
+impl<A: Algorithm, C> RateLimiter<A, C> {
+    /// Gives back what [`take_n`](Self::take_n) has taken: a [`refund_at`](Self::refund_at) on the reading of the take.
+    ///
+    /// A window that is past takes nothing back, and no other does in its stead. Unlike [`give_back`](Self::give_back), a bucket
+    /// always takes it back, with the bound of a [`refund`](Self::refund).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate::{Quota, TokenBucket};
+    ///
+    /// let bucket = TokenBucket::new(Quota::per_hour(10));
+    /// let taken = bucket.take_n(5)?;
+    /// assert!(bucket.try_acquire_n(2).is_ok()); // after which `give_back` could not
+    /// bucket.refund_taken(taken);
+    /// assert_eq!(bucket.available(), 8);
+    /// # Ok::<_, tollgate::Denied>(())
+    /// ```
+    #[allow(clippy::needless_pass_by_value)] // it is used up
+    pub fn refund_taken(&self, taken: Taken) {
+        self.refund_at(taken.n(), taken.at());
     }
 }

@@ -9,10 +9,14 @@ use alloc::sync::Arc;
 /// Implements [`RateLimit`] and [`RateLimitAt`] for a limiter by the methods of the same names of another type: of itself,
 /// which has them without the traits too, so that nobody must import them; or of what it points to.
 ///
-/// `nothing back` stands after a limiter that takes no refunds, and `asked what it takes back` after a pointer to one that may not.
+/// `nothing back` stands after a limiter that takes no refunds, `asked what it takes back` after a pointer to one that may not, and
+/// `dated` after one that notes when tokens were taken.
 macro_rules! delegate {
     ([$($generics:tt)*] $limiter:ty => $to:ty) => {
         $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to, refund);
+    };
+    ([$($generics:tt)*] $limiter:ty => $to:ty, dated) => {
+        $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to, refund, take_n take_n_with_status refund_taken);
     };
     ([$($generics:tt)*] $limiter:ty => $to:ty, nothing back) => {
         $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to);
@@ -34,7 +38,7 @@ macro_rules! delegate {
             }
         });
     };
-    (now [$($generics:tt)*] $limiter:ty => $to:ty $(, $refund:ident)?) => {
+    (now [$($generics:tt)*] $limiter:ty => $to:ty $(, $refund:ident $(, $take:ident $with_status:ident $back:ident)?)?) => {
         impl<$($generics)*> $crate::rate_limit::RateLimit for $limiter {
             #[inline]
             fn try_acquire_n(&self, n: u64) -> Result<(), $crate::decision::Denied> {
@@ -59,7 +63,23 @@ macro_rules! delegate {
 
             $(fn $refund(&self, n: u64) {
                 <$to>::$refund(self, n);
-            })?
+            }
+
+            $(#[inline]
+            fn $take(&self, n: u64) -> Result<$crate::taken::Taken, $crate::decision::Denied> {
+                <$to>::$take(self, n)
+            }
+
+            fn $with_status(
+                &self,
+                n: u64,
+            ) -> (Result<$crate::taken::Taken, $crate::decision::Denied>, $crate::decision::Status) {
+                <$to>::$with_status(self, n)
+            }
+
+            fn $back(&self, taken: $crate::taken::Taken) {
+                <$to>::$back(self, taken);
+            })?)?
 
             fn available(&self) -> u64 {
                 <$to>::available(self)
@@ -133,9 +153,9 @@ macro_rules! delegate {
 }
 pub(crate) use delegate;
 
-delegate!([L: RateLimit + ?Sized] &L => L);
-delegate!([L: RateLimit + ?Sized] Box<L> => L);
-delegate!([L: RateLimit + ?Sized] Arc<L> => L);
+delegate!([L: RateLimit + ?Sized] &L => L, dated);
+delegate!([L: RateLimit + ?Sized] Box<L> => L, dated);
+delegate!([L: RateLimit + ?Sized] Arc<L> => L, dated);
 delegate!(at [L: RateLimitAt + ?Sized] &L => L, asked what it takes back);
 delegate!(at [L: RateLimitAt + ?Sized] Box<L> => L, asked what it takes back);
 delegate!(at [L: RateLimitAt + ?Sized] Arc<L> => L, asked what it takes back);

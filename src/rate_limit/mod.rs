@@ -106,6 +106,46 @@ pub trait RateLimit {
         let _ = n;
     }
 
+    /// Takes `n` tokens, or none; returns what it takes to [refund them as what they are](Self::refund_taken), however much
+    /// later. The default, for limiters of your own, notes nothing but how many.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n`](Self::try_acquire_n).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tollgate::{FixedWindow, ManualClock, Quota, RateLimit};
+    ///
+    /// let clock = ManualClock::new();
+    /// let limiter: &dyn RateLimit = &FixedWindow::with_clock(Quota::per_minute(5), clock.clone());
+    /// let taken = limiter.take_n(5)?;
+    /// clock.advance(Duration::from_secs(60));
+    /// limiter.try_acquire_n(5)?;
+    /// limiter.refund_taken(taken);
+    /// assert_eq!(limiter.available(), 0); // the last minute's five are not this one's
+    /// # Ok::<_, tollgate::Denied>(())
+    /// ```
+    fn take_n(&self, n: u64) -> Result<Taken, Denied> {
+        self.try_acquire_n(n).map(|()| Taken::new(n, Nanos::ZERO))
+    }
+
+    /// As [`take_n`](Self::take_n), with the status that the decision has left: see
+    /// [`try_acquire_n_with_status`](Self::try_acquire_n_with_status).
+    fn take_n_with_status(&self, n: u64) -> (Result<Taken, Denied>, Status) {
+        let (decision, status) = self.try_acquire_n_with_status(n);
+        (decision.map(|()| Taken::new(n, Nanos::ZERO)), status)
+    }
+
+    /// A [`refund`](Self::refund) of what [`take_n`](Self::take_n) of this limiter has taken. A window that is past takes nothing
+    /// back, and no other does in its stead. To a bucket, and to the default, it is like any refund, with the bound that this
+    /// leaves.
+    fn refund_taken(&self, taken: Taken) {
+        self.refund(taken.n());
+    }
+
     /// Whole tokens that can be taken now. Writes nothing.
     fn available(&self) -> u64 {
         self.status().remaining
