@@ -125,7 +125,16 @@ impl Strange {
                 Some(bulk(&truth))
             }
             1 | 2 => {
-                let lie = changed(&truth, &mut self.random);
+                let lie = match answer {
+                    // Nothing is wrong with it but how much it grants.
+                    Some(mut lie) if kind == 2 => {
+                        let all = lie.seen.position;
+                        lie.granted =
+                            [self.random.u64(..10), most + self.random.u64(..10)][self.random.usize(..2)].min(all);
+                        text(lie)
+                    }
+                    _ => changed(&truth, &mut self.random),
+                };
                 self.note(&lie, request);
                 Some(bulk(&lie))
             }
