@@ -34,7 +34,7 @@ fn changed(text: &str, random: &mut fastrand::Rng) -> String {
             5 => words[at] = random.u64(..3).to_string(),
             6 => words[at] = format!("{}{}", ["-", "+", "0", " ", "\n", "1e", "é"][random.usize(..7)], words[at]),
             7 => words[at] += ["", " ", ".0", "\0", "x"][random.usize(..5)],
-            8 => words[at] = ["draw", "old", "terms", "", "nan"][random.usize(..5)].to_owned(),
+            8 => ["draw", "old", "terms", "", "nan"][random.usize(..5)].clone_into(&mut words[at]),
             _ => {
                 if let Ok(number) = words[at].parse::<u64>() {
                     words[at] = number.wrapping_add(random.u64(..5)).wrapping_sub(2).to_string();
@@ -106,11 +106,11 @@ impl Strange {
 
     /// The bytes that answer a draw with these arguments; none: it hangs up.
     fn draw(&mut self, numbers: &[u64]) -> Option<Vec<u8>> {
-        let [tokens, micros, burst, lease, instance, sequence, least, most, back, epoch, instant, position] = *numbers
+        let [tokens, micros, burst, lease, instance, sequence, least, most, back, epoch, time, position] = *numbers
         else {
             panic!("{numbers:?}")
         };
-        let request = Request { instance, sequence, least, most, back, seen: Seen { epoch, instant, position } };
+        let request = Request { instance, sequence, least, most, back, seen: Seen { epoch, instant: time, position } };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros();
         let terms = Terms { tokens, micros, burst, lease };
         let answer = self.centre.draw(terms, "aa", u64::try_from(now).unwrap(), request);
