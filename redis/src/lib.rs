@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod asking;
+mod backoff;
 mod bucket;
 pub mod centre;
 mod clock;
@@ -14,11 +15,13 @@ mod member;
 mod quiet;
 mod refused;
 mod reply;
+mod servers;
 mod store;
 mod terms;
 
 pub use bucket::DistributedTokenBucket;
 pub use refused::{Degraded, Refused};
 pub use reply::{Reply, parse};
+pub use servers::Servers;
 pub use store::{Eviction, Store, StoreError};
 pub use terms::{Terms, TermsError};

@@ -11,10 +11,12 @@ use std::sync::{Arc, Mutex};
 use axum::{Router, body::Body, extract::Request, middleware, routing::get};
 use http::HeaderMap;
 use hyper_util::client::legacy::{Client, connect::HttpConnector};
-use hyper_util::rt::TokioExecutor;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::service::TowerToHyperService;
 use tollgate::{KeyedLimiter, ManualClock, Quota, Status, TokenBucket, TokioClock, WaitingTokenBucket};
 use tollgate_tower::key::{Forwarded, ForwardedAddress, HashedHeader, Networks, Peer, PeerAddress, RequestKey};
 use tollgate_tower::{Keyless, Policy, RateLimitLayer};
+use tower::Layer;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -138,6 +140,27 @@ async fn ten_thousand_keys_are_counted_exactly_over_connections_of_both_versions
     assert_eq!(refused, KEYS, "one of two for each");
     let served = served.0.lock().unwrap();
     assert_eq!((served.len(), served.values().max()), (KEYS, Some(&1)));
+}
+
+#[tokio::test]
+async fn a_server_of_hyper_without_a_framework_is_limited_too() {
+    let bucket = TokenBucket::with_clock(Quota::per_minute(5), ManualClock::new());
+    let inner = tower::service_fn(async |_| Ok::<_, core::convert::Infallible>(http::Response::new(Body::from("in"))));
+    let service = TowerToHyperService::new(RateLimitLayer::new(bucket).layer(inner));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let service = service.clone();
+            let server = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
+            tokio::spawn(async move { server.serve_connection(TokioIo::new(stream), service).await });
+        }
+    });
+    let mut passed = 0;
+    for i in 0..20 {
+        passed += usize::from(status(&client(i % 2 == 0), address, &[]).await == 200);
+    }
+    assert_eq!(passed, 5);
 }
 
 #[tokio::test]

@@ -7,4 +7,5 @@ mod process;
 mod proxy;
 mod script;
 mod server;
+mod store;
 mod trips;
