@@ -88,8 +88,13 @@ fn client(pace: Pace) -> (impl Fn(&'static str) -> Call, ManualClock, Arc<Mutex<
     let (clock, sent) = (ManualClock::new(), Arc::<Mutex<Vec<_>>>::default());
     let noted = Arc::clone(&sent);
     let inner = service_fn(move |request: Request<String>| {
+        let mut response = Response::new(());
+        if request.body() == "refused" {
+            *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+            response.headers_mut().insert("retry-after", 60.into());
+        }
         noted.lock().unwrap().push(request.into_body());
-        async { Ok::<_, Infallible>(Response::new(())) }
+        core::future::ready(Ok::<_, Infallible>(response))
     });
     let service = PaceLayer::with_clock(pace, clock.clone()).layer(inner);
     let call = move |name| {
@@ -137,6 +142,30 @@ async fn impatience_is_told_at_once_from_the_place_that_it_would_have_had() {
     let [.., fourth] = calls;
     let PaceError::Denied(denied) = fourth.await.unwrap().unwrap_err() else { panic!("it was denied") };
     assert_eq!(denied.retry_after(), Some(Duration::from_secs(3)));
+}
+
+#[tokio::test]
+async fn who_is_in_line_goes_on_in_order_after_the_quiet_or_fails_if_that_is_too_late() {
+    let patience = Duration::from_secs(70);
+    for (patience, expected) in
+        [(patience, &["refused", "2", "3"][..]), (patience - Duration::from_secs(9), &["refused", "2"])]
+    {
+        let (call, clock, sent) = client(Pace::new(Quota::per_second(1)).patient_for(patience));
+        let [first, second, third] = ["refused", "2", "3"].map(&call);
+        settled().await;
+        assert_eq!((first.await.unwrap().unwrap(), second.is_finished()), (503, false));
+        clock.set(Nanos::from_secs(30)); // both would have been due
+        settled().await;
+        assert_eq!(*sent.lock().unwrap(), ["refused"]);
+        // Their places are due one and two seconds after the quiet.
+        clock.set(Nanos::from_secs(61));
+        settled().await;
+        assert_eq!(*sent.lock().unwrap(), ["refused", "2"]);
+        clock.set(Nanos::from_secs(62));
+        settled().await;
+        assert_eq!(*sent.lock().unwrap(), expected);
+        assert_eq!((second.await.unwrap().is_ok(), third.await.unwrap().is_ok()), (true, expected.len() == 3));
+    }
 }
 
 /// How many milliseconds of the client's clock it takes until another request goes out: the first is when it is due at
