@@ -88,7 +88,8 @@ impl Asking {
     pub(crate) fn take(&mut self, answer: Answer) -> Option<Grant> {
         let (request, noted) = self.pending?;
         let ours = (answer.instance, answer.sequence) == (request.instance, request.sequence);
-        if !ours || answer.granted > request.most {
+        let enough = answer.granted == 0 || answer.granted >= request.least;
+        if !ours || !enough || answer.granted > request.most {
             return None;
         }
         self.pending = None;
@@ -101,12 +102,15 @@ impl Asking {
             self.run = Some(Run { epoch, start: run.map_or(start, |run| run.start), end });
         }
         let Terms { lease, .. } = self.terms;
-        Some(Grant { tokens: answer.granted, end: noted + lease - lease / MARGIN })
+        // Two more, for what two clocks of whole microseconds may hide.
+        let margin = lease / MARGIN + 2;
+        Some(Grant { tokens: answer.granted, end: noted + lease.saturating_sub(margin) })
     }
 
     /// The microseconds from the last answer until the centre holds `tokens`, if nobody else draws.
     pub(crate) fn wait(&self, tokens: u64) -> u64 {
-        let due = self.seen.epoch + self.terms.lease + self.terms.until(self.seen.position + tokens);
+        let start = self.seen.epoch + self.terms.lease;
+        let due = start.saturating_add(self.terms.until(self.seen.position + tokens));
         due.saturating_sub(self.seen.instant)
     }
 }
@@ -150,7 +154,7 @@ mod tests {
         ];
         assert!(strange.into_iter().all(|answer| asking.take(answer).is_none()));
         let answer = answer(request, 5, 5);
-        assert_eq!(asking.take(answer), Some(Grant { tokens: 5, end: 50 + 99_000 }));
+        assert_eq!(asking.take(answer), Some(Grant { tokens: 5, end: 50 + 98_998 }));
         assert_eq!(asking.take(answer), None);
     }
 
@@ -181,5 +185,35 @@ mod tests {
         assert_eq!(draw(6, 5, 30), 5); // a gap: [8, 13) only
         assert_eq!(draw(0, 0, 40), 0);
         assert_eq!(draw(3, 0, 40), 0); // another has drawn since
+    }
+
+    #[test]
+    fn a_grant_of_less_than_was_asked_for_is_none() {
+        for granted in 0..12 {
+            let mut asking = asking(100);
+            let request = asking.request(3, 10, 0, 50);
+            let taken = asking.take(answer(request, granted, 20));
+            assert_eq!(taken.map(|grant| grant.tokens), matches!(granted, 0 | 3..=10).then_some(granted));
+        }
+    }
+
+    #[test]
+    fn every_lease_ends_for_its_holder_before_it_does_for_the_centre() {
+        // Both clocks count whole microseconds, and their rates differ by 1 in 10 000 at most.
+        for lease in (1..2_000).chain([1_000_000, 3_600_000_000]) {
+            let mut asking = Asking::new(Terms { tokens: 1, micros: 1_000, burst: 1_000, lease });
+            let request = asking.request(0, 10, 0, 777);
+            let end = asking.take(answer(request, 10, 20)).unwrap().end - 777;
+            assert!(end + 1 + end.div_ceil(10_000) <= lease || end == 0, "{end} of {lease}");
+        }
+    }
+
+    #[test]
+    fn a_wait_of_longer_than_can_be_counted_is_the_longest_one() {
+        let quota = Quota::per(1, Duration::from_secs(31_557_600)).with_burst(1 << 21);
+        let mut asking = Asking::new(Terms::new(quota, Duration::ZERO).unwrap());
+        let request = asking.request(1, 1, 0, 50);
+        asking.take(answer(request, 1, 20)).unwrap();
+        assert!(asking.wait(1 << 20) > u64::MAX / 2);
     }
 }

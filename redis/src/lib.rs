@@ -10,7 +10,9 @@ mod backoff;
 mod bucket;
 pub mod centre;
 mod clock;
+mod keys;
 mod lease;
+mod limiter;
 mod member;
 mod quiet;
 mod refused;
@@ -20,6 +22,7 @@ mod store;
 mod terms;
 
 pub use bucket::DistributedTokenBucket;
+pub use limiter::DistributedKeyedLimiter;
 pub use refused::{Degraded, Refused};
 pub use reply::{Reply, parse};
 pub use servers::Servers;

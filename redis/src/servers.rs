@@ -19,9 +19,9 @@ use std::time::Duration;
 pub struct Servers(Kind);
 
 enum Kind {
-    One(redis::Client),
+    One(Box<redis::Client>),
     #[cfg(feature = "cluster")]
-    Cluster(redis::cluster::ClusterClient),
+    Cluster(Box<redis::cluster::ClusterClient>),
     #[cfg(feature = "sentinel")]
     Sentinel(Box<redis::sentinel::SentinelClient>),
 }
@@ -40,14 +40,14 @@ impl fmt::Debug for Servers {
 
 impl From<redis::Client> for Servers {
     fn from(client: redis::Client) -> Self {
-        Self(Kind::One(client))
+        Self(Kind::One(Box::new(client)))
     }
 }
 
 #[cfg(feature = "cluster")]
 impl From<redis::cluster::ClusterClient> for Servers {
     fn from(client: redis::cluster::ClusterClient) -> Self {
-        Self(Kind::Cluster(client))
+        Self(Kind::Cluster(Box::new(client)))
     }
 }
 

@@ -3,6 +3,8 @@
 //! Without one they say NOT CHECKED; with `TOLLGATE_REQUIRE_REDIS=1` that is a failure.
 
 mod faults;
+mod front;
+mod limits;
 mod process;
 mod proxy;
 mod script;

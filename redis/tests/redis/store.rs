@@ -106,9 +106,10 @@ async fn what_is_unspent_goes_back_if_nobody_has_drawn_since() {
     let lease = Duration::from_millis(400); // a busy machine must not outlast it
     let bucket = || DistributedTokenBucket::new(server.store(1_000), "test", "limit", QUOTA, lease).unwrap();
     let position =
-        || -> u64 { redis::from_redis_value(server.command(&["HGET", "{test}:limit", "position"])).unwrap() };
+        || -> u64 { redis::from_redis_value(server.command(&["HGET", "{test}:limit:limit", "position"])).unwrap() };
     let (first, second) = (bucket(), bucket());
     for bucket in [&first, &second] {
+        tokio::time::sleep(lease / 4).await; // for more than the one token that is spent
         while bucket.try_acquire().await.is_err() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }

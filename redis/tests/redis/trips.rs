@@ -71,7 +71,7 @@ impl Muted {
     }
 
     fn position(&self) -> u64 {
-        redis::from_redis_value(self.server.command(&["HGET", "{test}:limit", "position"])).unwrap()
+        redis::from_redis_value(self.server.command(&["HGET", "{test}:limit:limit", "position"])).unwrap()
     }
 
     fn mute(&self, mute: bool) {
