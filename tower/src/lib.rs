@@ -22,8 +22,9 @@
 //!
 //! * `axum`, `tonic`: [`PeerAddress`](key::PeerAddress) finds the address where those servers put it.
 //! * `metrics`: the counter `tollgate_requests_total`, with labels `policy`, `outcome` (`admitted`, `denied`, `table_full`,
-//!   `no_key`, `unlimited`) and `mode` (`enforced`, `observed`), as many series as that makes and no more; and the histogram
-//!   `tollgate_wait_seconds` of what requests that wait have to wait.
+//!   `no_key`, `unlimited`) and `mode` (`enforced`, `observed`), as many series as that makes and no more; the
+//!   counter `tollgate_paced_requests_total` of a client's requests, with the label `outcome` (`sent`, `denied`, `too_many_hosts`);
+//!   and the histogram `tollgate_wait_seconds` of what requests that wait have to wait.
 //! * `tracing`: an event at level debug for each refusal, with the policy's name and the hint. Keys are not in it.
 #![forbid(unsafe_code)]
 
