@@ -111,18 +111,21 @@ impl State {
                 });
             }
         }
-        if let Some(client) = self.clients.first() {
-            if world.gives_back && client.tokens > 0 && client.sequence < 2 && self.now < client.end {
-                with(&|s| {
-                    let client = &mut s.clients[0];
-                    client.sequence += 1;
-                    let (sequence, back, seen) = (client.sequence, client.tokens, client.seen);
-                    client.tokens = if broken == Broken::BackAndKept { back } else { 0 };
-                    let request = Request { instance: 1, sequence, least: 0, most: 0, back, seen };
-                    client.pending = Some((request, s.now));
-                    s.requests.push(request);
-                });
-            }
+        if world.gives_back
+            && let Some(client) = self.clients.first()
+            && client.tokens > 0
+            && client.sequence < 2
+            && self.now < client.end
+        {
+            with(&|s| {
+                let client = &mut s.clients[0];
+                client.sequence += 1;
+                let (sequence, back, seen) = (client.sequence, client.tokens, client.seen);
+                client.tokens = if broken == Broken::BackAndKept { back } else { 0 };
+                let request = Request { instance: 1, sequence, least: 0, most: 0, back, seen };
+                client.pending = Some((request, s.now));
+                s.requests.push(request);
+            });
         }
         // Messages stay in the network: one that is never taken is lost, one that is taken again was repeated.
         for &request in &self.requests {
