@@ -76,11 +76,10 @@ impl<L: Line, const N: usize> Places<L, N> {
     ///
     /// The places themselves, if they are not all due yet.
     pub fn spend(self) -> Result<(), Self> {
-        if self.delay().is_zero() {
-            self.use_up()
-        } else {
+        if !self.delay().is_zero() {
             return Err(self);
         }
+        self.use_up();
         Ok(())
     }
 
@@ -90,11 +89,10 @@ impl<L: Line, const N: usize> Places<L, N> {
     ///
     /// The places themselves, if they are not all due at `now`.
     pub fn spend_at(self, now: Nanos) -> Result<(), Self> {
-        if self.delay_at(now).is_zero() {
-            self.use_up()
-        } else {
+        if !self.delay_at(now).is_zero() {
             return Err(self);
         }
+        self.use_up();
         Ok(())
     }
 
