@@ -1,12 +1,12 @@
 //! [`DistributedTokenBucket`]: a limit that any number of processes keep together.
 
-use crate::lease::MOST;
+use crate::keys::Namespace;
 use crate::member::{Ahead, Member};
 use crate::refused::{Degraded, Refused};
 use crate::store::{Store, StoreError};
 use crate::terms::{Terms, TermsError};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tollgate::{Quota, Status};
 
 /// A token bucket that lives in Redis, of which each process holds leases.
@@ -51,24 +51,34 @@ impl DistributedTokenBucket {
     ///
     /// A [`TermsError`] that names the limit broken.
     pub fn new(store: Store, namespace: &str, name: &str, quota: Quota, lease: Duration) -> Result<Self, TermsError> {
-        let terms = Terms::new(quota, lease)?;
-        Ok(Self(Arc::new(Member::new(store, namespace, name, quota, terms))))
+        let (namespace, terms) = (Namespace::new(namespace)?, Terms::new(quota, lease)?);
+        Ok(Self::of(Member::new(store, namespace.keys(name), quota, terms)))
     }
 
-    /// As [`new`](Self::new) said, with other batches: at most `tokens` in each lease (1 to 1 048 575; not more than the centre's
-    /// burst). The default is what falls due in a lease.
+    pub(crate) fn of(member: Member) -> Self {
+        Self(Arc::new(member))
+    }
+
+    /// As [`new`](Self::new) said, with other batches: at most `tokens` in each lease. The default is what falls due in a lease.
+    ///
+    /// # Errors
+    ///
+    /// [`TermsError::Batch`] if `tokens` is none, or more than [`max_cost`](Self::max_cost).
     ///
     /// # Panics
     ///
-    /// If `tokens` is out of that range.
-    #[must_use]
-    pub fn with_batch(mut self, tokens: u64) -> Self {
-        assert!((1..=MOST.min(self.0.terms.burst)).contains(&tokens), "a batch that no lease can hold");
+    /// As all settings: if a task of this bucket runs.
+    pub fn with_batch(mut self, tokens: u64) -> Result<Self, TermsError> {
+        self.0.terms.check_batch(tokens)?;
         self.settings().batch = tokens;
-        self
+        Ok(self)
     }
 
     /// What happens while the store is away.
+    ///
+    /// # Panics
+    ///
+    /// As all settings: if a task of this bucket runs.
     #[must_use]
     pub fn with_degraded(mut self, degraded: Degraded) -> Self {
         self.settings().set_degraded(degraded);
@@ -112,15 +122,48 @@ impl DistributedTokenBucket {
         self.0.spend(n).is_ok()
     }
 
-    /// Takes `n` tokens when they fall due; waits at most `longest`, and refuses at once what would take longer.
+    /// As [`try_acquire_n`](Self::try_acquire_n), and the [`status`](Self::status) after it: an estimate, not the state that
+    /// was decided on, since other processes draw.
+    pub async fn try_acquire_n_with_status(&self, n: u64) -> (Result<(), Refused>, Status) {
+        (self.try_acquire_n(n).await, self.status())
+    }
+
+    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), for one token.
+    pub async fn try_acquire_with_status(&self) -> (Result<(), Refused>, Status) {
+        self.try_acquire_n_with_status(1).await
+    }
+
+    /// Takes `n` tokens when they fall due, however long that takes, and goes on asking while the store is away.
     ///
-    /// Not in the order of arrival: all who wait race for what falls due, in this process and in others.
+    /// Not in the order of arrival: all who wait race for what falls due, in this process and in others. Dropping the
+    /// future gives up, and takes nothing.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refused`] that waiting does not mend; nothing was taken.
+    pub async fn acquire(&self, n: u64) -> Result<(), Refused> {
+        self.acquire_until(n, None).await
+    }
+
+    /// As [`acquire`](Self::acquire), but refuses at once what would be due after `deadline`, by what is known.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refused`]; nothing was taken.
+    pub async fn acquire_by(&self, n: u64, deadline: Instant) -> Result<(), Refused> {
+        self.acquire_until(n, Some(deadline)).await
+    }
+
+    /// As [`acquire_by`](Self::acquire_by), in `longest` from now.
     ///
     /// # Errors
     ///
     /// A [`Refused`]; nothing was taken.
     pub async fn acquire_within(&self, n: u64, longest: Duration) -> Result<(), Refused> {
-        let deadline = tokio::time::Instant::now() + longest;
+        self.acquire_until(n, Instant::now().checked_add(longest)).await
+    }
+
+    async fn acquire_until(&self, n: u64, deadline: Option<Instant>) -> Result<(), Refused> {
         loop {
             let Err(refused) = self.try_acquire_n(n).await else { return Ok(()) };
             let wait = match refused {
@@ -130,17 +173,20 @@ impl DistributedTokenBucket {
                 }
                 _ => return Err(refused),
             };
-            if tokio::time::Instant::now() + wait > deadline {
+            if deadline.is_some_and(|deadline| Instant::now() + wait > deadline) {
                 return Err(refused);
             }
+            // So that not all who wait come at one instant.
             tokio::time::sleep(wait + Duration::from_micros(fastrand::u64(0..1_000))).await;
         }
     }
 
-    /// What is left, by the store's state that was last seen and the leases of this process. Asks nobody. In exact mode what others
-    /// have drawn since is not seen.
-    pub async fn status(&self) -> Status {
-        self.0.status().await
+    /// What is left: the leases held here, and what the centre has by its last answer, if nobody else has drawn since. Asks
+    /// nobody; all zero before the first answer.
+    ///
+    /// While the centre has less than a quarter of a batch, nobody asks for that, and it is not counted.
+    pub fn status(&self) -> Status {
+        self.0.status()
     }
 
     /// The quota over all processes.
@@ -180,7 +226,16 @@ impl DistributedTokenBucket {
     /// Gives back to the store what is unspent, as far as nobody has drawn since; the rest is void at its end.
     /// Returns how many tokens went back.
     pub async fn shutdown(self) -> u64 {
+        self.give_back().await
+    }
+
+    pub(crate) async fn give_back(&self) -> u64 {
         self.0.give_back().await
+    }
+
+    /// Whether a lease has tokens that can be spent.
+    pub(crate) fn holds_any(&self) -> bool {
+        self.0.held() > 0
     }
 }
 

@@ -60,8 +60,9 @@ position = position + granted
 
 local reply = table.concat({ 'draw', ARGV[5], ARGV[6], text(granted), text(epoch), text(now), text(position) }, ' ')
 redis.call('HSET', KEYS[2], 'epoch', text(epoch), 'instant', text(now), 'position', text(position), 'terms', agreed)
--- What is full is the same as what is missing. A second more, for the clock of the expiry is another.
-redis.call('PEXPIRE', KEYS[2], text(math.ceil((burst + 1) * micros / tokens / 1000) + math.ceil(lease / 500) + 1000))
+-- What is full is the same as what is missing. A second more, for the clock of the expiry is another; at most 2^52 ms.
+local full = math.min(math.ceil((burst + 1) * micros / tokens / 1000), 4503599627370496)
+redis.call('PEXPIRE', KEYS[2], text(full + math.ceil(lease / 500) + 1000))
 redis.call('HSET', KEYS[3], 'epoch', text(epoch), 'instant', text(now), 'sequence', ARGV[6], 'answer', reply)
 redis.call('PEXPIRE', KEYS[3], text(math.ceil(memory / 1000) + 1000))
 if lease > 0 then

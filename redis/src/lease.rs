@@ -108,10 +108,13 @@ impl Leases {
         self.slots.iter().any(|slot| slot.load(Ordering::Relaxed) == (end >> TICK) << TOKENS | tokens)
     }
 
-    /// Takes all tokens there are; says how many of them could be spent at `now`.
-    pub(crate) fn take_all(&self, now: u64) -> u64 {
+    /// Takes all tokens there are; says how many of them could be spent as of the reading of `clock`.
+    pub(crate) fn take_all(&self, clock: impl FnOnce() -> u64) -> u64 {
         // ORDERING: Relaxed, as in `spend`.
-        self.slots.iter().map(|slot| valid(slot.swap(0, Ordering::Relaxed), now)).sum()
+        let words = self.slots.each_ref().map(|slot| slot.swap(0, Ordering::Relaxed));
+        // After the words: when these were taken from leases that had not ended, all earlier spends were, too.
+        let now = clock();
+        words.into_iter().map(|word| valid(word, now)).sum()
     }
 }
 
@@ -130,9 +133,22 @@ mod tests {
         assert_eq!(leases.spend(3, || 0), Spent::Nothing(0));
         assert_eq!(leases.spend(2, || 6_400), Spent::Low);
         leases.deposit(9, 19_200, 6_400);
-        assert_eq!((leases.take_all(19_199), leases.held(6_400)), (9, 0));
+        assert_eq!((leases.take_all(|| 19_199), leases.held(6_400)), (9, 0));
         leases.deposit(9, 19_200, 6_400);
-        assert_eq!((leases.take_all(19_200), leases.held(6_400)), (0, 0));
+        assert_eq!((leases.take_all(|| 19_200), leases.held(6_400)), (0, 0));
+    }
+
+    /// Else a thread that sleeps between the two counts tokens of a lease that has ended, while others went on to spend of
+    /// a later one.
+    #[test]
+    fn what_is_taken_is_judged_by_a_reading_from_after_it_was_taken() {
+        let leases = Leases::default();
+        leases.deposit(5, 6_400, 0);
+        let taken = leases.take_all(|| {
+            assert_eq!(leases.spend(1, || 0), Spent::Nothing(0));
+            6_399
+        });
+        assert_eq!(taken, 5);
     }
 
     #[test]

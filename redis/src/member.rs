@@ -1,14 +1,16 @@
 //! [`Member`]: the part that this process has in a limit: its leases, and its way to the centre.
 
 use crate::asking::Asking;
-use crate::centre::Request;
+use crate::centre::{Request, Seen};
 use crate::clock;
+use crate::keys::Keys;
 use crate::lease::{Leases, MOST, Spent};
 use crate::quiet::Quiet;
 use crate::refused::{Degraded, Refused};
 use crate::reply::Reply;
 use crate::store::{Store, StoreError};
 use crate::terms::Terms;
+use std::sync::PoisonError;
 use std::time::Duration;
 use tokio::sync::{Mutex, Notify};
 use tollgate::{Quota, Status, TokenBucket};
@@ -18,12 +20,13 @@ pub(crate) struct Member {
     store: Store,
     pub(crate) quota: Quota,
     pub(crate) terms: Terms,
-    /// Of the marker, the limit, the instances seen; and what the answers' keys begin with.
-    keys: [String; 4],
+    keys: Keys,
     pub(crate) batch: u64,
     leases: Leases,
     quiet: Quiet,
     asking: Mutex<Asking>,
+    /// What was seen last, and this clock then.
+    learned: std::sync::Mutex<(Seen, u64)>,
     pub(crate) low: Notify,
     local: Option<TokenBucket>,
 }
@@ -44,13 +47,7 @@ pub(crate) enum Ahead {
 }
 
 impl Member {
-    pub(crate) fn new(store: Store, namespace: &str, name: &str, quota: Quota, terms: Terms) -> Self {
-        let keys = [
-            format!("{{{namespace}}}:marker"),
-            format!("{{{namespace}}}:{name}"),
-            format!("{{{namespace}}}:{name}:seen"),
-            format!("{{{namespace}}}:{name}:answer:"),
-        ];
+    pub(crate) fn new(store: Store, keys: Keys, quota: Quota, terms: Terms) -> Self {
         Self {
             store,
             quota,
@@ -60,6 +57,7 @@ impl Member {
             leases: Leases::default(),
             quiet: Quiet::default(),
             asking: Mutex::new(Asking::new(terms)),
+            learned: std::sync::Mutex::default(),
             low: Notify::new(),
             local: None,
         }
@@ -73,7 +71,7 @@ impl Member {
     }
 
     pub(crate) fn max_cost(&self) -> u64 {
-        self.terms.burst.min(MOST)
+        self.terms.largest_batch()
     }
 
     /// Takes `n` tokens from a lease, or says from what was seen last that there are none; `None` if only the centre knows.
@@ -156,17 +154,17 @@ impl Member {
         }
     }
 
-    /// Below this the centre is not worth asking: a quarter of a batch. Then a process that wants more than there is makes
-    /// some four trips for a batch, not one for each token.
+    /// Below this the centre is not worth asking: a quarter of a batch, or of what falls due in a lease if that is less. Then a
+    /// process that wants more than there is makes some four trips for a batch or a lease, not one for each token.
     fn quantum(&self) -> u64 {
-        if self.terms.lease == 0 { 1 } else { (self.batch / 4).max(1) }
+        (self.batch.min(self.terms.due(self.terms.lease)) / 4).max(1)
     }
 
     /// Learns what became of a request whose answer has not come, and of a fork. What it brought is deposited; in exact mode its
     /// instant is past, so it is returned, to be given back.
     async fn settle(&self, asking: &mut Asking) -> Result<u64, StoreError> {
         if asking.is_forked() {
-            self.leases.take_all(0);
+            self.leases.take_all(clock::now);
         }
         let Some(request) = asking.again(clock::now()) else { return Ok(0) };
         let Some((tokens, end)) = self.ask(asking, request).await? else { return Ok(0) };
@@ -198,9 +196,8 @@ impl Member {
             seen.instant,
             seen.position,
         ];
-        let [marker, limit, instances, answers] = &self.keys;
-        let answer = format!("{answers}{instance}");
-        let answer = match self.store.draw([marker, limit, &answer, instances], &numbers).await? {
+        let keys = [&self.keys.marker, &self.keys.limit, &self.keys.answer(instance), &self.keys.seen];
+        let answer = match self.store.draw(keys.map(String::as_str), &numbers).await? {
             Reply::Answer(answer) => answer,
             Reply::Old => return Err(self.store.spoilt().await),
             Reply::Terms(terms) => {
@@ -210,11 +207,12 @@ impl Member {
         };
         let Some(grant) = asking.take(answer) else { return Err(self.store.spoilt().await) };
         let now = clock::now();
+        *self.learned.lock().unwrap_or_else(PoisonError::into_inner) = (asking.seen, now);
         let (wait, refused) = (asking.wait(self.quantum()), grant.tokens < least);
         if wait > 0 {
-            self.quiet.set(1, now + wait);
+            self.quiet.set(1, now.saturating_add(wait));
         } else if refused {
-            self.quiet.set(least, now + asking.wait(least));
+            self.quiet.set(least, now.saturating_add(asking.wait(least)));
         } else {
             self.quiet.set(1, 0);
         }
@@ -266,9 +264,8 @@ impl Member {
         if self.settle(&mut asking).await.is_err() {
             return 0;
         }
-        let now = clock::now();
-        let unspent = self.leases.take_all(now);
-        let request = asking.request(0, 0, unspent, now);
+        let unspent = self.leases.take_all(clock::now);
+        let request = asking.request(0, 0, unspent, clock::now());
         if request.back == 0 {
             asking.forget();
             return 0;
@@ -279,15 +276,29 @@ impl Member {
         }
     }
 
-    /// What is left, by the state last seen and the leases held.
-    pub(crate) async fn status(&self) -> Status {
-        let (seen, held) = (self.asking.lock().await.seen, self.held());
-        let start = seen.epoch + self.terms.lease;
-        let central = self.terms.due(seen.instant.saturating_sub(start)).saturating_sub(seen.position);
-        let remaining = (held + central).min(self.quota.burst());
-        let until =
-            |position: u64| Duration::from_micros((start + self.terms.until(position)).saturating_sub(seen.instant));
-        let retry = if remaining > 0 { Duration::ZERO } else { until(seen.position + 1) };
-        Status::new(self.quota.burst(), remaining, Some(retry), until(seen.position + self.terms.burst))
+    /// What is left, by the state last seen and the leases held, if nobody else has drawn since.
+    pub(crate) fn status(&self) -> Status {
+        let (seen, learned) = *self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = clock::now();
+        let held = self.leases.held(now);
+        let status = |remaining: u64, retry, reset| {
+            let retry = if remaining > 0 { Duration::ZERO } else { retry };
+            Status::new(self.quota.burst(), remaining.min(self.quota.burst()), Some(retry), reset)
+        };
+        if seen.epoch == 0 {
+            return status(held, Duration::ZERO, Duration::ZERO); // nobody has asked
+        }
+        let (instant, start) =
+            (seen.instant.saturating_add(now.saturating_sub(learned)), seen.epoch + self.terms.lease);
+        let due = self.terms.due(instant.saturating_sub(start));
+        let position = seen.position.max(due.saturating_sub(self.terms.burst));
+        let until = |position: u64| {
+            Duration::from_micros(start.saturating_add(self.terms.until(position)).saturating_sub(instant))
+        };
+        let reset = until(position + self.terms.burst);
+        match self.quiet.left(1, now) {
+            Some(left) => status(held, Duration::from_micros(left), reset), // what the centre has is not asked for yet
+            None => status(held + due.saturating_sub(position), until(position + 1), reset),
+        }
     }
 }

@@ -13,8 +13,9 @@ pub(crate) struct Quiet(AtomicU64);
 
 impl Quiet {
     pub(crate) fn set(&self, cost: u64, until: u64) {
+        let until = until.div_ceil(1 << TICK).min(u64::MAX >> TOKENS);
         // ORDERING: Relaxed: a hint. Whoever misses it asks once more.
-        self.0.store(until.div_ceil(1 << TICK) << TOKENS | cost, Ordering::Relaxed);
+        self.0.store(until << TOKENS | cost, Ordering::Relaxed);
     }
 
     /// How many microseconds are left, if a call of `n` tokens would be refused at `now`.
@@ -24,5 +25,28 @@ impl Quiet {
         let word = self.0.load(Ordering::Relaxed);
         let until = word >> TOKENS << TICK;
         (n >= word & MASK && now < until).then(|| until - now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_holds_until_its_end_for_its_cost_and_more() {
+        let quiet = Quiet::default();
+        assert_eq!(quiet.left(1, 0), None);
+        quiet.set(3, 6_400);
+        assert_eq!((quiet.left(2, 0), quiet.left(3, 0), quiet.left(9, 6_399)), (None, Some(6_400), Some(1)));
+        assert_eq!(quiet.left(3, 6_400), None);
+    }
+
+    #[test]
+    fn an_end_beyond_what_a_word_holds_is_the_last_that_it_does() {
+        let quiet = Quiet::default();
+        for until in [(1 << 50) - 1, 1 << 50, (1 << 50) + 5, u64::MAX] {
+            quiet.set(1, until);
+            assert!(quiet.left(1, 1 << 49).is_some_and(|left| left > 1 << 48), "{until}");
+        }
     }
 }

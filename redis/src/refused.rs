@@ -55,6 +55,12 @@ pub enum Refused {
         /// The most that one call can cost.
         max_cost: u64,
     },
+    /// A new key found no room: so many keys hold leases, or are in use.
+    #[error("too many keys are limited at once: {capacity}")]
+    TooManyKeys {
+        /// The most keys that there is room for.
+        capacity: usize,
+    },
     /// No lease is left, and the store gave no answer.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -18,9 +18,11 @@
 //!
 //! 1. **Never fuller.** At every instant from then on, the restored limiter has at most what the old one would have had, had it gone on
 //!    with nobody calling it.
-//! 2. **Exact to a unit.** A bucket has at most a unit of its scale less, which is under a nanosecond's worth (a whole token of a
-//!    packed one), and none where the two clocks' units begin at the same instant. A log is exact. A key owes for as many nanoseconds
-//!    as it would, or two more where tokens are no whole number of nanoseconds apart.
+//! 2. **Exact to a unit.** A bucket has at most a unit of its scale less, and none where the two clocks' units begin at the same
+//!    instant. A unit is under a nanosecond's worth; where a burst is so large that it needs the bits, a burst's 2^59th part; and of a
+//!    packed bucket what it counts in, a token or at the highest rates several. A log is exact. A key owes for as many nanoseconds as
+//!    it would, or two more where tokens are no whole number of nanoseconds apart. (If clocks have disagreed, one that owes nothing
+//!    may be taken for a newcomer, and held up as such.)
 //! 3. **Windows keep what they counted**, until the first of the new clock's windows ends that does so no earlier than the old
 //!    one would have. Windows begin where their clock says; so on a clock that starts with its process, a window may last up to
 //!    twice as long, once. On a [`WallClock`], whose origin all processes share, each ends exactly when it would have.
@@ -57,7 +59,8 @@
 //! A table does not have its keys, only what is left of their hashes. So the hasher of the new process must make the same hashes:
 //! the same algorithm and the same seed. `RandomState` has another seed each time. [`SeededState`] is the same algorithm with a seed
 //! that you keep. What the hasher makes of a few known keys is in the snapshot, so that another hasher, another seed, another order of bytes
-//! or another width of `usize` is refused.
+//! or another width of `usize` is refused. What your own keys feed to the hasher cannot be told: a type of keys that hashes otherwise
+//! than it did, for it has got a field more, finds none of its keys again.
 //!
 //! ## The format
 //!
@@ -90,7 +93,8 @@
 //!             8  CRC-64/XZ of all bytes before
 //! ```
 //!
-//! Streams are read to the last of these bytes and no further, so that snapshots can follow one another in a file. The reader allocates
+//! Streams are read to the last of these bytes and no further, so that snapshots can follow one another in a file. They are read and
+//! written a few bytes at a time, a table's blocks apart: put a `BufReader` or a `BufWriter` around a file with a long log. The reader allocates
 //! nothing for a table, and for a log no more than it has read.
 //!
 //! The checksum finds damage, not forgery: whoever can write the file can write any state. What such a state cannot do is to

@@ -205,7 +205,10 @@ impl Pace {
 
     /// How many tokens so many units pay for.
     pub(super) const fn tokens_in(&self, units: u64) -> u64 {
-        if self.unit == 0 { self.due.grain().tokens_in(units) } else { units / self.unit }
+        match units.checked_div(self.unit) {
+            Some(tokens) => tokens,
+            None => self.due.grain().tokens_in(units),
+        }
     }
 
     /// Whether keys nobody knows yet start with less than the burst.

@@ -162,7 +162,7 @@ fn what_the_service_says_itself_stays() {
 }
 
 /// Refusals for each reason there is, as `answer` tells them: over the limit, no room, no key, never.
-fn refusals<A: Answer<String> + Clone>(answer: A) -> [Response<String>; 4] {
+fn refusals<A: Answer<String> + Clone>(answer: &A) -> [Response<String>; 4] {
     let clock = ManualClock::new();
     let key = |request: &Parts| request.extensions.get::<u64>().copied();
     let with_key = |key: u64| {
@@ -195,7 +195,7 @@ fn problem_details_name_each_reason_and_the_policy() {
         (400, None, String::from("about:blank"), "Bad Request", false), // the status's own name: RFC 9457, section 4.2.1
         (429, None, format!("{types}#quota-exceeded"), "Over the limit", true),
     ];
-    for (answer, (status, after, kind, title, names)) in refusals(ProblemAnswer).iter().zip(expected) {
+    for (answer, (status, after, kind, title, names)) in refusals(&ProblemAnswer).iter().zip(expected) {
         assert_eq!(answer.status(), status);
         assert_eq!(answer.headers()["content-type"], "application/problem+json");
         assert_eq!(answer.headers().get("retry-after").map(|after| after.to_str().unwrap()), after);
@@ -210,7 +210,7 @@ fn problem_details_name_each_reason_and_the_policy() {
 #[test]
 fn grpc_has_a_status_and_a_pushback_for_each_reason() {
     let expected = [("8", "20"), ("8", "20"), ("3", "-1"), ("8", "-1")];
-    for (answer, (status, pushback)) in refusals(GrpcAnswer).iter().zip(expected) {
+    for (answer, (status, pushback)) in refusals(&GrpcAnswer).iter().zip(expected) {
         let header = |name| answer.headers()[name].to_str().unwrap();
         assert_eq!((answer.status().as_u16(), header("content-type")), (200, "application/grpc"));
         assert_eq!((header("grpc-status"), header("grpc-retry-pushback-ms")), (status, pushback));

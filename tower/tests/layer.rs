@@ -114,6 +114,35 @@ fn places_of_several_lines_are_given_back_together() {
 }
 
 #[test]
+fn who_leaves_the_line_takes_nothing_with_it_of_any_limit() {
+    let clock = ManualClock::new();
+    let line = Arc::new(WaitingTokenBucket::with_clock(Quota::per_minute(1), Duration::MAX, clock.clone()));
+    let others = [bucket(Quota::per_minute(10), &clock), bucket(Quota::per_minute(10), &clock)];
+    let keyed = Arc::new(KeyedLimiter::with_clock(Quota::per_minute(10), 100, clock));
+    let service = RateLimitLayer::of([
+        Policy::new(Arc::clone(&others[0])),
+        Policy::waiting(Arc::clone(&line), Duration::MAX),
+        Policy::per_key(Arc::clone(&keyed), PeerAddress::new(), Keyless::Reject),
+        Policy::new(Arc::clone(&others[1])),
+    ])
+    .layer(Counting::default());
+    let peer = "192.0.2.1:1";
+    let key = peer.parse::<core::net::SocketAddr>().unwrap().into();
+    let left = || [others[0].available(), keyed.status(&key).remaining, others[1].available()];
+    assert_eq!(ask(&service, request(Method::GET, peer)).status(), 200);
+    assert_eq!(left(), [9, 9, 9]);
+    for polls in 0..3 {
+        let mut waits = Box::pin(service.clone().oneshot(request(Method::GET, peer)));
+        for _ in 0..polls {
+            assert!(now(waits.as_mut()).is_none());
+        }
+        drop(waits);
+        assert_eq!(left(), [9, 9, 9], "polled {polls} times");
+    }
+    assert_eq!(line.status().retry_after, Some(Duration::from_secs(60)));
+}
+
+#[test]
 fn an_observed_policy_counts_and_refuses_nobody() {
     let clock = ManualClock::new();
     let (trial, real) = (bucket(Quota::per_minute(1), &clock), bucket(Quota::per_minute(4), &clock));

@@ -57,7 +57,7 @@ impl Limit {
             DistributedTokenBucket::new(store, name, "limit", quota, lease).expect("terms that a store can keep")
         };
         if engine == Engine::Leases {
-            let bucket = ours(LEASE).with_batch(BATCH);
+            let bucket = ours(LEASE).with_batch(BATCH).expect("a batch that a lease can hold");
             tokio::spawn(bucket.keep_ahead());
             return Self::Ours(bucket);
         }

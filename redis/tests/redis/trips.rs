@@ -2,12 +2,12 @@
 
 use crate::process::QUOTA;
 use crate::proxy;
-use crate::server::Server;
+use crate::server::{Server, store_at};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tollgate::Quota;
-use tollgate_redis::{DistributedTokenBucket, Refused, Store, StoreError};
+use tollgate_redis::{DistributedTokenBucket, Refused, StoreError};
 
 /// How many scripts the server has run.
 fn trips(server: &Server) -> u64 {
@@ -16,24 +16,14 @@ fn trips(server: &Server) -> u64 {
     calls.map_or(0, |calls| calls.split(',').next().unwrap().parse().unwrap())
 }
 
-fn store(port: u16, timeout: u64) -> Store {
-    let client = redis::Client::open(format!("redis://127.0.0.1:{port}/")).unwrap();
-    Store::new(client, Duration::from_millis(timeout))
-}
-
 #[tokio::test]
 async fn a_trip_brings_a_quarter_of_a_batch_and_denials_ask_nobody() {
     let Some(server) = Server::start(&[]) else { return };
     for ahead in [false, true] {
         let quota = Quota::per_second(10_000);
         let namespace = format!("test {ahead}"); // a new one starts empty
-        let bucket = DistributedTokenBucket::new(
-            store(server.port, 2_000),
-            &namespace,
-            "limit",
-            quota,
-            Duration::from_millis(100),
-        );
+        let bucket =
+            DistributedTokenBucket::new(server.store(2_000), &namespace, "limit", quota, Duration::from_millis(100));
         let bucket = Arc::new(bucket.unwrap());
         let task = ahead.then(|| tokio::spawn(bucket.keep_ahead()));
         let before = trips(&server);
@@ -73,7 +63,7 @@ impl Muted {
         let server = Server::start(&[])?;
         let mute = Arc::new(AtomicBool::new(false));
         let port = proxy::mutable(server.port, &mute);
-        let bucket = DistributedTokenBucket::new(store(port, 100), "test", "limit", QUOTA, lease).unwrap();
+        let bucket = DistributedTokenBucket::new(store_at(port, 100), "test", "limit", QUOTA, lease).unwrap();
         while bucket.try_acquire().await.is_err() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -81,7 +71,7 @@ impl Muted {
     }
 
     fn position(&self) -> u64 {
-        redis::from_redis_value(self.server.command(&["HGET", "{test}:limit", "position"])).unwrap()
+        redis::from_redis_value(self.server.command(&["HGET", "{test}:limit:limit", "position"])).unwrap()
     }
 
     fn mute(&self, mute: bool) {
