@@ -10,7 +10,7 @@ use tollgate::{
 };
 use tollgate_testing::reference;
 
-const MINUTE: Duration = Duration::from_mins(1);
+const MINUTE: Duration = Duration::from_secs(60);
 
 fn line(quota: Quota, clock: &ManualClock) -> WaitingTokenBucket<ManualClock> {
     WaitingTokenBucket::with_clock(quota, MINUTE, clock.clone())
@@ -79,7 +79,7 @@ proptest! {
                                 (costs[limit] > 0).then(|| models[limit].reserve(costs[limit], max_wait, now).unwrap())
                             });
                             let due = mine.map(|place| place.map_or(now, |place| place.due));
-                            prop_assert_eq!(places.each().each_ref().map(|place| place.due()), due);
+                            prop_assert_eq!(places.each().each_ref().map(tollgate::Place::due), due);
                             prop_assert_eq!(places.due(), due.into_iter().max().unwrap());
                             held.push((places, mine));
                         }
