@@ -170,6 +170,14 @@
 //!
 //! All other limiters keep the quota that they were built with, the classes of a table and windows among them.
 //!
+//! # Windows by the calendar
+//!
+//! Windows begin where their clock's count does. On a [`WallClock`] that is the time of day, in UTC or at an offset: a
+//! [`FixedWindow`] of a day begins at midnight there, and a refusal's hint is the time until then. The time of day can be set. Set
+//! *back*, it gives no second window's worth: an older reading counts as the latest window that was used, until the clock is back where
+//! it was. Set *forward*, it gives at most what the windows stepped over would have: a fixed window its limit once. Where a clock
+//! was far ahead and is put right, [`forgive`](crate::RateLimiter::forgive) the limiter.
+//!
 //! # Looking inside
 //!
 //! A limiter counts nothing by itself, for a count is a write, and a refusal is to be none.
