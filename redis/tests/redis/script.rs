@@ -12,7 +12,7 @@ const DRAW: &str = include_str!("../../src/draw.lua");
 fn steered(script: &str) -> String {
     let steered = script
         .replace("redis.call('TIME')", "{ ARGV[13], ARGV[14] }")
-        .replace("redis.pcall('INFO', 'server')", "'run_id:' .. ARGV[#ARGV]");
+        .replace("redis.pcall('INFO', 'replication')", "'master_replid:' .. ARGV[#ARGV]");
     assert_ne!(steered, script);
     steered
 }
