@@ -13,7 +13,7 @@ const YEAR: u64 = 31_557_600_000_000;
 fn steered(script: &str) -> String {
     let steered = script
         .replace("redis.call('TIME')", "{ ARGV[13], ARGV[14] }")
-        .replace("redis.pcall('INFO', 'server')", "'run_id:' .. ARGV[#ARGV]");
+        .replace("redis.pcall('INFO', 'replication')", "'master_replid:' .. ARGV[#ARGV]");
     assert_ne!(steered, script);
     steered
 }
