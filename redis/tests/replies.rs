@@ -106,11 +106,12 @@ impl Strange {
 
     /// The bytes that answer a draw with these arguments; none: it hangs up.
     fn draw(&mut self, numbers: &[u64]) -> Option<Vec<u8>> {
-        let [tokens, micros, burst, lease, instance, sequence, least, most, back, epoch, time, position] = *numbers
+        let [tokens, micros, burst, lease, instance, sequence, floor, most, back, epoch, time, position] = *numbers
         else {
             panic!("{numbers:?}")
         };
-        let request = Request { instance, sequence, least, most, back, seen: Seen { epoch, instant: time, position } };
+        let request =
+            Request { instance, sequence, least: floor, most, back, seen: Seen { epoch, instant: time, position } };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros();
         let terms = Terms { tokens, micros, burst, lease };
         let answer = self.centre.draw(terms, "aa", u64::try_from(now).unwrap(), request);

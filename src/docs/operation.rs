@@ -141,6 +141,11 @@
 //! so. A window takes back in any case, and a [`WaitingTokenBucket`] while its pool has room: take that for what stands before
 //! a limit that is hotly contended.
 //!
+//! Where one can stand in line for each of the limits, one can for all: [`LimitSet::reserve_n`](crate::LimitSet::reserve_n) takes a place
+//! in each line or in none, `acquire_blocking` and `acquire` wait for the latest of them and spend all together, and whoever gives up gives
+//! all of them back. Each place counts at its own instant, so that what is *done* can be late in the faster limits by what was waited for
+//! the slowest: bound it by the caller's patience.
+//!
 //! # Changing a quota
 //!
 //! [`AdjustableTokenBucket::set_quota`](crate::AdjustableTokenBucket::set_quota) changes rate and burst while any number of threads call. It
