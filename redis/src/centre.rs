@@ -6,8 +6,8 @@
 //! before; `L` is the length of a lease, `Bc` the centre's burst. A *position* counts tokens drawn; what is drawn at `T` is a
 //! stretch `[a, b)` of positions.
 //!
-//! 1. **A marker per namespace** names its epoch, an instant, and the server that wrote it. None, or one that another
-//!    server wrote (a replica that was promoted, a server that was started again): the epoch begins now. What a key held
+//! 1. **A marker per namespace** names its epoch, an instant, and the server that wrote it, by its replication id, which is
+//!    another after each start and each promotion. None, or one that another server wrote: the epoch begins now. What a key held
 //!    in another epoch is void. So a lost store starts empty, and begins to fill when the longest lease has ended; a missing
 //!    key holds what fell due since the epoch, and is not a full bucket.
 //! 2. **Time never goes back**: now is the greatest of the clock, of the last instant stored, and of the last one shown.
@@ -155,5 +155,10 @@ impl Centre {
         let answer = Answer { instance: request.instance, sequence: request.sequence, granted, seen };
         self.answers.insert(request.instance, answer);
         Some(answer)
+    }
+
+    /// Forgets whom it has answered what. A store never does while it matters; searches show by this what rule 5 is for.
+    pub fn forget_answers(&mut self) {
+        self.answers.clear();
     }
 }

@@ -75,7 +75,8 @@
 //! filling after one lease. So whatever the last server had handed out has ended before the new one hands out anything. The cost is a pause of
 //! a lease, and a burst that has to fill again.
 //!
-//! That takes a server that says who it is: `INFO server`, from a script. Where a provider forbids this, a replica that lags
+//! That takes a server that says who it is: `INFO replication`, from a script, whose `master_replid` is another after each start
+//! and each promotion. (It is also another an hour after a primary's last replica has left: a new epoch, once.) Where a provider forbids this, a replica that lags
 //! goes on from an older state; then clients show the highest state that they have seen, the script never goes below
 //! it, and what was lost may be admitted twice until the first of them speaks.
 //!

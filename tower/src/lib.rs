@@ -49,6 +49,11 @@ use http::header::{HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 use tollgate::Denied;
 
+/// The examples in README.md compile and hold.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 /// In how many whole seconds it is worth coming back: the value of a `Retry-After` header. `None` means never.
 ///
 /// Rounded up, for a client that comes back too early is refused again; and at least 1, for 0 invites it to come back at

@@ -4,6 +4,7 @@ use super::course::Course;
 use super::pace::{Adaptive, Pace};
 use core::time::Duration;
 use http::header::{HOST, RETRY_AFTER};
+use http::uri::{Authority, Scheme};
 use http::{HeaderMap, StatusCode};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -137,11 +138,13 @@ impl<C: Clock> Hosts<C> {
     }
 }
 
-/// The host that a request goes to, in lower case; empty if it does not say.
+/// The host that a request goes to, in lower case, and its port; empty if it does not say. A name and a password are no part
+/// of it: they are nobody's business, and would make many hosts of one.
 pub(super) fn name<B>(request: &http::Request<B>) -> String {
-    let from_uri = request.uri().authority().map(http::uri::Authority::as_str);
-    let header = || request.headers().get(HOST).and_then(|host| host.to_str().ok());
-    from_uri.or_else(header).unwrap_or_default().to_ascii_lowercase()
+    let header = || request.headers().get(HOST).and_then(|host| Authority::try_from(host.as_bytes()).ok());
+    let Some(authority) = request.uri().authority().cloned().or_else(header) else { return String::new() };
+    let default = if request.uri().scheme() == Some(&Scheme::HTTPS) { 443 } else { 80 };
+    format!("{}:{}", authority.host().to_ascii_lowercase(), authority.port_u16().unwrap_or(default))
 }
 
 /// What `Retry-After` asks for: seconds, or until a date.
@@ -223,5 +226,29 @@ mod tests {
         assert!(hosts.of("c").is_none(), "both are in debt");
         clock.advance(Duration::from_secs(1));
         assert!(hosts.of("c").is_some());
+    }
+
+    #[test]
+    fn a_host_is_one_however_it_is_written_and_passwords_are_no_part_of_it() {
+        let of = |uri: &str, host: Option<&str>| {
+            let mut request = http::Request::builder().uri(uri);
+            if let Some(host) = host {
+                request = request.header(HOST, host);
+            }
+            name(&request.body(()).unwrap())
+        };
+        for uri in ["http://a.example/x", "http://A.Example:80/", "http://user:secret@a.example/"] {
+            assert_eq!(of(uri, None), "a.example:80", "{uri}");
+        }
+        assert_eq!(of("https://a.example/", None), of("https://a.example:443/", None));
+        assert_ne!(of("https://a.example/", None), of("http://a.example/", None));
+        assert_ne!(of("http://a.example:8080/", None), of("http://a.example/", None));
+        assert_eq!(of("http://[2001:DB8::1]/", None), "[2001:db8::1]:80");
+        assert_eq!(
+            (of("/x", Some("A.example")), of("/x", Some("a.example:80"))),
+            ("a.example:80".into(), "a.example:80".into())
+        );
+        assert_eq!((of("/x", None), of("/x", Some("?"))), (String::new(), String::new()));
+        assert_eq!(of("http://a.example/", Some("b.example")), "a.example:80", "where it goes, not what it says");
     }
 }
