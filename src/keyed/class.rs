@@ -1,9 +1,12 @@
 //! [`Class`]: a keyed limiter under one of its quotas; where every call of either is decided.
 
+use super::course::NoCourse;
+use super::error::Unchanged;
 use super::identity::Identity;
 use super::pace::Pace;
 use super::store::Store;
 use super::table::{Decided, Left};
+use super::terms::Terms;
 use crate::clock::Clock;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
@@ -22,24 +25,24 @@ use core::time::Duration;
 /// [`KeyedLimiter::class`]: crate::KeyedLimiter::class
 pub struct Class<'a, K: ?Sized, S, C> {
     pub(super) store: &'a Store<S, C>,
-    pub(super) pace: &'a Pace,
+    pub(super) terms: &'a Terms,
     pub(super) keys: PhantomData<fn(&K)>,
 }
 
 impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
     #[inline]
-    pub(super) const fn new(store: &'a Store<S, C>, pace: &'a Pace) -> Self {
-        Self { store, pace, keys: PhantomData }
+    pub(super) const fn new(store: &'a Store<S, C>, terms: &'a Terms) -> Self {
+        Self { store, terms, keys: PhantomData }
     }
 
     /// The quota of this class.
     pub fn quota(&self) -> Quota {
-        self.pace.quota()
+        self.terms.with(Pace::quota)
     }
 
     /// The most tokens that one call can take; a larger cost can never be admitted.
     pub fn max_cost(&self) -> u64 {
-        self.pace.quota().burst()
+        self.quota().burst()
     }
 }
 
@@ -53,31 +56,48 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
     ///
     /// The hint of a [`Denied::TryAfter`] counts from `last`.
     pub(crate) fn reserve(&self, key: Identity, n: u64, now: Nanos, last: Nanos) -> Result<(u64, Nanos), Denied> {
-        let cost = self.pace.cost(n)?;
-        let (now, last) = (self.store.within(now), self.store.within(last));
-        if cost == 0 {
-            return Ok((0, now));
-        }
-        let patient = self.pace.patient(now, last);
-        let decided = self.store.table.acquire_again(&patient, key, cost, now);
-        decided.decision.map_err(|denied| match denied {
-            Denied::TryAfter(hint) => Denied::TryAfter(self.pace.hint_from(hint, now, last)),
-            denied => denied,
-        })?;
-        let full_at = if let Left::Bucket(full_at) = decided.left { full_at } else { 0 };
-        Ok((full_at, self.pace.due_at(full_at, now)))
+        self.terms.with(|pace| {
+            let cost = pace.cost(n)?;
+            let [now, last] = [now, last].map(|instant| pace.within(self.store.within(instant)));
+            if cost == 0 {
+                return Ok((0, now));
+            }
+            let decided = self.store.table.acquire_again(&pace.patient(now, last), key, cost, now);
+            decided.decision.map_err(|denied| match denied {
+                Denied::TryAfter(hint) => Denied::TryAfter(pace.hint_from(hint, now, last)),
+                denied => denied,
+            })?;
+            let full_at = if let Left::Bucket(full_at) = decided.left { full_at } else { 0 };
+            Ok((full_at, pace.due_at(full_at, now)))
+        })
     }
 
     /// Gives back at `now` what left a key's bucket full at `full_at`, if nothing was taken since; returns how many tokens of
     /// it can be spent again.
     pub(crate) fn give_back(&self, key: Identity, n: u64, full_at: u64, now: Nanos) -> u64 {
-        let now = self.store.within(now);
-        if full_at <= now.0 {
-            return 0; // it has drained, and the slot may be another's
-        }
-        let cut = |word| if word == full_at { self.pace.refunded(full_at, n) } else { word };
-        let from = self.store.table.lower(key, cut).unwrap_or(full_at);
-        self.pace.undrained(from, full_at, now).min(n)
+        self.terms.with(|pace| {
+            let now = pace.within(self.store.within(now));
+            if pace.recovered(full_at) <= now.0 {
+                return 0; // it has drained, and the slot may be another's
+            }
+            let cut = |word| if word == full_at { pace.refunded(full_at, n) } else { word };
+            let from = self.store.table.lower(key, cut).unwrap_or(full_at);
+            pace.undrained(from, full_at, now).min(n)
+        })
+    }
+
+    /// Changes the quota, as of a reading of the clock (rule Q2 of `terms`).
+    pub(crate) fn change(&self, quota: Quota, now: impl Fn() -> Nanos) -> Result<(), Unchanged> {
+        let next = Pace::try_new(quota).map_err(Unchanged::Unfit)?;
+        let changed = self.terms.change(|pace| {
+            let pace = pace.changed(next, self.store.within(now())).map_err(|no_course| match no_course {
+                NoCourse::TooLong => Unchanged::TooFarApart,
+                NoCourse::TooManyCorners => Unchanged::TooOften,
+            })?;
+            self.store.table.classes.unsettle(&pace);
+            Ok(pace)
+        })?;
+        if changed { Ok(()) } else { Err(Unchanged::Contended) }
     }
 }
 
@@ -112,17 +132,49 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
 
     #[inline]
     fn decide<Q: Hash + ?Sized>(&self, key: &Q, n: u64, now: impl FnOnce() -> Nanos) -> Result<(), Denied> {
-        let cost = self.pace.cost(n)?;
-        if cost == 0 {
-            return Ok(());
-        }
+        let first = self.terms.first();
+        let Ok(cost @ 1..) = first.cost(n) else { return self.decide_free(key, n, now) };
         // In this order: on the processors where it was measured, a time stamp counter is read only when all loads
         // before it are done, and nothing after it begins before. So the next call's hash is computed while this one
         // waits for its line. To load the line before the clock is read gains with a fast hasher and loses with SipHash.
         let key = self.store.identity(key);
         let line = self.store.table.line(key, 0);
         let now = self.store.within(now());
-        self.store.table.acquire(line, self.pace, key, cost, now)
+        if !self.terms.is_plain() {
+            return self.decide_again(key, n, now).decision;
+        }
+        self.store.table.acquire(line, first, key, cost, now)
+    }
+
+    /// As [`decide`](Self::decide), where under the first quota nothing has to be looked up: the cost is nothing, or too much.
+    #[cold]
+    fn decide_free<Q: Hash + ?Sized>(&self, key: &Q, n: u64, now: impl FnOnce() -> Nanos) -> Result<(), Denied> {
+        if self.terms.is_first() {
+            return self.terms.first().cost(n).map(|_| ());
+        }
+        let key = self.store.identity(key);
+        self.decide_again(key, n, self.store.within(now())).decision
+    }
+
+    /// Decides a call under whatever quota there is, of which a unit may be anything. `now` was read before (Q1).
+    #[inline(never)]
+    fn decide_again(&self, key: Identity, n: u64, now: Nanos) -> Decided {
+        self.terms.with(|pace| self.decide_under(pace, key, n, now))
+    }
+
+    fn decide_under(&self, pace: &Pace, key: Identity, n: u64, now: Nanos) -> Decided {
+        let within = pace.within(now);
+        match pace.cost(n) {
+            Ok(cost @ 1..) => {
+                let decided = self.store.table.acquire_again(pace, key, cost, within);
+                if within > now { decided.as_of(now) } else { decided }
+            }
+            // Decided whatever there is: the look that follows is the first.
+            decided => Decided {
+                decision: decided.map(|_| ()),
+                left: Left::Bucket(self.store.table.full_at(key, pace, within)),
+            },
+        }
     }
 
     /// As [`KeyedLimiter::try_acquire_n_with_status_at`](crate::KeyedLimiter::try_acquire_n_with_status_at), under this class's
@@ -133,35 +185,30 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         Q: Hash + ?Sized,
     {
         let (key, now) = (self.store.identity(key), self.store.within(now));
-        let Decided { decision, left } = match self.pace.cost(n) {
-            Ok(cost @ 1..) => self.store.table.acquire_again(self.pace, key, cost, now),
-            // Decided whatever there is: the look that follows is the first.
-            decided => Decided {
-                decision: decided.map(|_| ()),
-                left: Left::Bucket(self.store.table.full_at(key, self.pace, now)),
-            },
-        };
-        let without_slot = |shared: Option<Status>| {
-            let limit = self.max_cost();
-            let room = decision.err().and_then(|denied| denied.retry_after());
-            let remaining = shared.map_or(0, |shared| shared.remaining).min(limit);
-            let retry_after = if remaining > 0 {
-                Some(Duration::ZERO)
-            } else {
-                room.or(shared.and_then(|shared| shared.retry_after))
+        self.terms.with(|pace| {
+            let Decided { decision, left } = self.decide_under(pace, key, n, now);
+            let without_slot = |shared: Option<Status>| {
+                let limit = pace.quota().burst();
+                let room = decision.err().and_then(|denied| denied.retry_after());
+                let remaining = shared.map_or(0, |shared| shared.remaining).min(limit);
+                let retry_after = if remaining > 0 {
+                    Some(Duration::ZERO)
+                } else {
+                    room.or(shared.and_then(|shared| shared.retry_after))
+                };
+                let reset_after =
+                    shared.map_or(Duration::MAX, |shared| shared.reset_after).min(room.unwrap_or(Duration::MAX));
+                Status::new(limit, remaining, retry_after, reset_after)
             };
-            let reset_after =
-                shared.map_or(Duration::MAX, |shared| shared.reset_after).min(room.unwrap_or(Duration::MAX));
-            Status::new(limit, remaining, retry_after, reset_after)
-        };
-        let status = match left {
-            Left::Bucket(full_at) => self.pace.status(full_at, now),
-            Left::Shared(word) => {
-                without_slot(self.store.table.newcomers.as_ref().map(|shared| shared.status(word, now)))
-            }
-            Left::Nothing => without_slot(None),
-        };
-        (decision, status)
+            let status = match left {
+                Left::Bucket(full_at) => pace.status(full_at, pace.within(now)),
+                Left::Shared(word) => {
+                    without_slot(self.store.table.newcomers.as_ref().map(|shared| shared.status(word, now)))
+                }
+                Left::Nothing => without_slot(None),
+            };
+            (decision, status)
+        })
     }
 
     /// A key as the table knows it.
@@ -175,7 +222,7 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         K: Borrow<Q>,
         Q: Hash + ?Sized,
     {
-        self.store.table.lower(self.store.identity(key), |full_at| self.pace.refunded(full_at, n));
+        self.store.table.lower(self.store.identity(key), |full_at| self.terms.with(|pace| pace.refunded(full_at, n)));
     }
 
     /// As [`KeyedLimiter::status_at`](crate::KeyedLimiter::status_at), under this class's quota.
@@ -184,8 +231,10 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         K: Borrow<Q>,
         Q: Hash + ?Sized,
     {
-        let now = self.store.within(now);
-        self.pace.status(self.store.table.full_at(self.store.identity(key), self.pace, now), now)
+        self.terms.with(|pace| {
+            let now = pace.within(self.store.within(now));
+            pace.status(self.store.table.full_at(self.store.identity(key), pace, now), now)
+        })
     }
 }
 

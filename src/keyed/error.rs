@@ -54,6 +54,19 @@ pub enum KeyedError {
     },
 }
 
+/// Why a class keeps its quota.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unchanged {
+    /// No keyed limiter can have it.
+    Unfit(KeyedError),
+    /// What keys owe would last until after the last instant of a word.
+    TooFarApart,
+    /// Words may still be left from too many quotas before.
+    TooOften,
+    /// Three others are in the middle of a change.
+    Contended,
+}
+
 impl KeyedError {
     /// Panics with this error: for constructors that are promised valid values.
     #[cold]

@@ -82,10 +82,12 @@
 
 mod acquire;
 mod address;
+mod all_classes;
 mod batch;
 mod class;
 mod classes;
 mod construction;
+mod course;
 mod error;
 mod horizon;
 mod identity;
@@ -101,6 +103,7 @@ mod seeded;
 mod settle;
 mod store;
 mod table;
+mod terms;
 #[cfg_attr(not(feature = "loom"), allow(unreachable_pub))] // models of the protocol take the same steps
 pub(crate) mod word;
 
@@ -108,6 +111,7 @@ pub use address::ClientKey;
 pub use class::Class;
 pub use classes::Classes;
 pub use error::KeyedError;
+pub(crate) use error::Unchanged;
 pub(crate) use identity::Identity;
 pub use inspect::{Debtor, Fingerprint, Occupancy};
 pub use limiter::KeyedLimiter;
