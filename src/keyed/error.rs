@@ -18,7 +18,7 @@ use core::time::Duration;
 /// let error = KeyedLimiter::<str>::try_new(century, 1_000).unwrap_err();
 /// assert_eq!(error.to_string(), "a spent burst would take too long to recover: at most 36 years");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyedError {
     /// Room for no key at all.

@@ -70,6 +70,11 @@ const fn unfrozen(version: u64) -> u64 {
     (version & !FROZEN) + NEXT
 }
 
+/// A version that is no longer frozen, with another bank.
+const fn naming(version: u64, bank: u64) -> u64 {
+    (version & !(NEXT - 1)) + NEXT + bank
+}
+
 impl Terms {
     pub(super) fn new(first: Pace) -> Self {
         let version = AtomicU64::new(if first.is_whole() { 0 } else { FRACTION });
@@ -171,23 +176,23 @@ impl Terms {
         // PROGRESS: lock-free. It goes round only if another thread has changed the version.
         loop {
             let (seen, old) = self.look();
-            let frozen = seen + NEXT | FROZEN;
+            let frozen = (seen + NEXT) | FROZEN;
             // ORDERING: acquire and release; pairs with the loads of the version: who has read the clock after this thread has
             // finds it frozen.
             if self.version.compare_exchange(seen, frozen, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
                 // ORDERING: sequentially consistent, so that the clock is not read before the version is frozen for all to see.
                 fence(Ordering::SeqCst);
-                let made = make(&old);
-                let next = match &made {
+                let changed = make(&old);
+                let next = match &changed {
                     Ok(pace) => {
                         claim.write(pace.to_words());
-                        frozen & !(FROZEN | FRACTION | named(frozen) as u64) + NEXT | claim.number()
+                        naming(frozen, claim.number())
                     }
                     Err(_) => unfrozen(frozen),
                 };
                 // ORDERING: release; pairs with the acquire loads of the version: whoever sees this bank's number sees its pace.
-                let changed = self.version.compare_exchange(frozen, next, Ordering::Release, Ordering::Relaxed).is_ok();
-                if made.map(|_| changed)? {
+                let in_time = self.version.compare_exchange(frozen, next, Ordering::Release, Ordering::Relaxed).is_ok();
+                if changed.map(|_| in_time)? {
                     claim.hand_over(named(seen));
                     return Ok(true);
                 }
