@@ -62,7 +62,7 @@ impl AllClasses {
         if self.all_plain(now.0) {
             return now.0;
         }
-        self.iter().fold(now.0, |idle, terms| idle.min(terms.with(|pace| pace.idle(now))))
+        self.iter().map(|terms| terms.with(|pace| pace.idle(now))).min().unwrap_or(now.0)
     }
 
     /// The instant from which a key with a word of this instant is full in every class.
@@ -70,7 +70,7 @@ impl AllClasses {
         if self.all_plain(word) {
             return word;
         }
-        self.iter().fold(word, |recovered, terms| recovered.max(terms.with(|pace| pace.recovered(word))))
+        self.iter().map(|terms| terms.with(|pace| pace.recovered(word))).max().unwrap_or(word)
     }
 
     /// The first instant that a word can have of a key that is full no earlier than `instant` in any class.
@@ -78,6 +78,6 @@ impl AllClasses {
         if self.all_plain(instant) {
             return instant;
         }
-        self.iter().fold(instant, |word, terms| word.max(terms.with(|pace| pace.word(instant))))
+        self.iter().map(|terms| terms.with(|pace| pace.word(instant))).max().unwrap_or(instant)
     }
 }

@@ -41,9 +41,23 @@ pub(super) enum NoCourse {
 }
 
 impl Factor {
-    /// The rate `a` over the rate `b`: pairs of tokens and period, neither above 2^62.
+    /// The rate `a` over the rate `b`: pairs of tokens and period, neither above 2^62. In lowest terms.
     pub(super) const fn of(a: (u64, u64), b: (u64, u64)) -> Self {
-        Self { numerator: a.0 as u128 * b.1 as u128, denominator: a.1 as u128 * b.0 as u128 }
+        let (tokens, periods) = (gcd(a.0, b.0), gcd(a.1, b.1));
+        let (above, below) = ([a.0 / tokens, b.1 / periods], [a.1 / periods, b.0 / tokens]);
+        let (one, other) = (gcd(above[0], below[0]), gcd(above[1], below[1]));
+        Self {
+            numerator: (above[0] / one) as u128 * (above[1] / other) as u128,
+            denominator: (below[0] / one) as u128 * (below[1] / other) as u128,
+        }
+    }
+
+    /// The next length, no shorter than this, that is whole times the factor; the same if that is a long way off.
+    fn whole(self, length: u64) -> u64 {
+        match u64::try_from(self.denominator) {
+            Ok(part) if part <= length => length.next_multiple_of(part),
+            _ => length,
+        }
     }
 
     /// A length times the factor, rounded up; `None` if that is beyond any word. By long multiplication: the product would not
@@ -145,7 +159,7 @@ impl Course {
         let since = self.idle(old.at);
         let reach = self.reaching(old).reach;
         // Beyond what any word has, so that the next change, if it comes soon, finds no corner here.
-        let mut far = self.word(old.at + 2 * old.longest).max(reach);
+        let mut far = since + slower.whole(self.word(old.at + 2 * old.longest).max(reach) - since);
         let stretched = |instant: u64| {
             let length = slower.times(instant.saturating_sub(old.at)).ok_or(NoCourse::TooLong)?;
             new.at.checked_add(length).filter(|&instant| instant <= Word::LAST).ok_or(NoCourse::TooLong)
@@ -211,6 +225,15 @@ impl Course {
         let corners = core::array::from_fn(|i| Corner { word: words[2 * i], instant: words[2 * i + 1] });
         Self { corners, reach: words[2 * CORNERS] }
     }
+}
+
+/// The greatest common divisor of two numbers that are not 0 (Euclid).
+const fn gcd(mut a: u64, mut b: u64) -> u64 {
+    // PROGRESS: at most 93 steps: Fibonacci numbers take longest.
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 /// The lower 64 bits.

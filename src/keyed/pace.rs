@@ -188,7 +188,8 @@ impl Pace {
     pub(super) fn opening(&self, horizon: u64, now: Nanos) -> u64 {
         let start = self.course.instant(horizon).max(now.0);
         let lacking = if self.burst == 0 { 0 } else { self.quota.burst().saturating_sub(self.initial) * self.unit };
-        self.course.word(if lacking == 0 { start } else { self.instant(self.position(start) + lacking) })
+        // Whatever lies between two words counts for the key: there is no earlier call that it could be against.
+        self.course.idle(if lacking == 0 { start } else { self.instant(self.position(start) + lacking) })
     }
 
     /// When a bucket that is full at `full_at` would be, had `n` tokens of what it gave not been taken.

@@ -84,7 +84,7 @@ impl Terms {
     /// The same terms for keys that start with `tokens`.
     pub(super) fn start_with(&mut self, tokens: u64) {
         let changed = self.changed().map(|pace| pace.starting_with(tokens));
-        self.first = self.first.starting_with(tokens);
+        *self = Self::new(self.first.starting_with(tokens));
         if let Some(pace) = changed {
             (self.version, self.banks) = (AtomicU64::new(NEXT), Box::new(Banks::new(pace.to_words())));
         }
