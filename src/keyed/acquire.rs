@@ -24,7 +24,7 @@ impl Table {
         };
         match pace.charge_whole(word.instant(), cost, now) {
             Some(full_at) if slot.step(word, word.charged(full_at)) => Ok(()),
-            None if slot.word() == word => Err(pace.refusal(word.instant(), cost, now)),
+            None if slot.word() == word => Err(pace.refusal_plain(word.instant(), cost, now)),
             _ => self.acquire_again(pace, key, cost, now).decision,
         }
     }

@@ -141,7 +141,7 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         let line = self.store.table.line(key, 0);
         let now = self.store.within(now());
         if !self.terms.is_plain() {
-            return self.decide_again(key, n, now).decision;
+            return self.decide_again(key, first.tokens_in(cost), now);
         }
         self.store.table.acquire(line, first, key, cost, now)
     }
@@ -153,13 +153,13 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
             return self.terms.first().cost(n).map(|_| ());
         }
         let key = self.store.identity(key);
-        self.decide_again(key, n, self.store.within(now())).decision
+        self.decide_again(key, n, self.store.within(now()))
     }
 
     /// Decides a call under whatever quota there is, of which a unit may be anything. `now` was read before (Q1).
     #[inline(never)]
-    fn decide_again(&self, key: Identity, n: u64, now: Nanos) -> Decided {
-        self.terms.with(|pace| self.decide_under(pace, key, n, now))
+    fn decide_again(&self, key: Identity, n: u64, now: Nanos) -> Result<(), Denied> {
+        self.terms.with(|pace| self.decide_under(pace, key, n, now).decision)
     }
 
     fn decide_under(&self, pace: &Pace, key: Identity, n: u64, now: Nanos) -> Decided {

@@ -169,10 +169,21 @@ impl Pace {
         Denied::TryAfter(self.hint(full_at, cost, now))
     }
 
+    /// Why [`charge_whole`](Self::charge_whole) with the same arguments gave nothing, and when it would.
+    #[inline]
+    pub(super) const fn refusal_plain(&self, full_at: u64, cost: u64, now: Nanos) -> Denied {
+        Denied::TryAfter(self.hint_plain(full_at, cost, now))
+    }
+
     /// When [`charge`](Self::charge) with the same arguments, which gave nothing, would.
     #[inline]
     pub(super) fn hint(&self, full_at: u64, cost: u64, now: Nanos) -> Hint {
-        let full_at = self.course.instant(full_at);
+        self.hint_plain(self.course.instant(full_at), cost, now)
+    }
+
+    /// [`hint`](Self::hint) where instants are what they say.
+    #[inline]
+    const fn hint_plain(&self, full_at: u64, cost: u64, now: Nanos) -> Hint {
         if cost == self.burst {
             // Only a full bucket will do. Where another class has left an instant between two positions, that is the
             // instant, and not the position after it.
