@@ -157,9 +157,7 @@ impl Course {
     /// beginning of the `new` one, `slower` times as long.
     pub(super) fn changed(&self, old: Spell, new: Spell, slower: Factor) -> Result<Self, NoCourse> {
         let since = self.idle(old.at);
-        let reach = self.reaching(old).reach;
-        // Beyond what any word has, so that the next change, if it comes soon, finds no corner here.
-        let mut far = since + slower.whole(self.word(old.at + 2 * old.longest).max(reach) - since);
+        let reach = self.reaching(old).reach.max(since + 1);
         let stretched = |instant: u64| {
             let length = slower.times(instant.saturating_sub(old.at)).ok_or(NoCourse::TooLong)?;
             new.at.checked_add(length).filter(|&instant| instant <= Word::LAST).ok_or(NoCourse::TooLong)
@@ -175,24 +173,22 @@ impl Course {
             count += 1;
             Ok(())
         };
-        let mut before = since;
-        for &Corner { word, instant } in self.corners.iter().filter(|corner| corner.word > since) {
-            if word >= reach {
-                far = far.min(word);
-                break;
-            }
-            if word > before {
-                put(Corner { word, instant: stretched(instant)? })?;
-                before = word;
+        // What words can be, as it was.
+        let mut before = Corner { word: since, instant: self.instant(since) };
+        for &corner in self.corners.iter().filter(|corner| since < corner.word && corner.word < reach) {
+            if corner != before {
+                put(Corner { instant: stretched(corner.instant)?, ..corner })?;
+                before = corner;
             }
         }
-        let end = Corner { word: far, instant: stretched(self.instant(far))? };
-        if far > before {
-            put(end)?;
-        }
-        // The way back: at half the pace, or twice, or less steeply so that it is longer than a spent burst.
+        // The same way on, and as far again, so that the next change, if it comes soon, finds no corner where words are.
+        let far = since + slower.whole(2 * (reach - since));
+        let end = Corner { word: far, instant: stretched(self.straight_on(before, reach, far)?)? };
+        put(end)?;
+        // The way back: at half the pace, or twice, or less steeply so that it is longer than what words can be.
         let apart = end.word.abs_diff(end.instant);
-        let back = end.instant + if apart == 0 { 0 } else { 2 * apart.max(new.longest) };
+        let length = apart.max(new.longest).max(end.instant - new.at);
+        let back = end.instant + if apart == 0 { 0 } else { 2 * length };
         if back > Word::LAST {
             return Err(NoCourse::TooLong);
         }
@@ -201,6 +197,15 @@ impl Course {
             corners = Self::PLAIN.corners;
         }
         Ok(Self { corners, reach })
+    }
+
+    /// The instant of `far` on the line that leads from a corner through `through`.
+    fn straight_on(&self, from: Corner, through: u64, far: u64) -> Result<u64, NoCourse> {
+        let Some(to) = self.corners.iter().find(|corner| corner.word >= through) else { return Ok(far) };
+        let (run, rise) = (u128::from(to.word - from.word), u128::from(to.instant - from.instant));
+        let risen = (u128::from(far - from.word) * rise).div_ceil(run);
+        let instant = u64::try_from(risen).ok().and_then(|risen| from.instant.checked_add(risen));
+        instant.filter(|&instant| instant <= Word::LAST).ok_or(NoCourse::TooLong)
     }
 
     /// The same course, where words may be as late as the `old` spell has left them.
@@ -240,4 +245,114 @@ const fn gcd(mut a: u64, mut b: u64) -> u64 {
 #[allow(clippy::cast_possible_truncation)] // below an instant
 const fn low(wide: u128) -> u64 {
     wide as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    /// A quota as a course sees it: tokens, their period, and the burst.
+    type Terms = (u64, u64, u64);
+
+    fn terms() -> impl Strategy<Value = Terms> {
+        (1..200_u64, 200..100_000_u64, 1..100_u64)
+    }
+
+    fn longest((tokens, period, burst): Terms) -> u64 {
+        (burst * period).div_ceil(tokens) + 4
+    }
+
+    /// The courses of a class from change to change: instants of change, and what is in force afterwards.
+    fn courses(first: Terms, changes: &[(u64, Terms)]) -> Vec<(u64, Terms, Course)> {
+        let mut all = Vec::from([(0, first, Course::PLAIN)]);
+        for &(wait, next) in changes {
+            let &(since, old, course) = all.last().unwrap();
+            let at = since + wait;
+            let [old_spell, new_spell] = [old, next].map(|terms| Spell { at, longest: longest(terms) });
+            let slower = Factor::of((old.0, old.1), (next.0, next.1));
+            match course.changed(old_spell, new_spell, slower) {
+                Ok(course) => all.push((at, next, course)),
+                Err(error) => assert_eq!(error, NoCourse::TooManyCorners),
+            }
+        }
+        all
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
+
+        #[test]
+        fn a_course_leads_there_and_back(
+            first in terms(), changes in prop::collection::vec((0..100_000_u64, terms()), 1..20), steps: [u16; 8]
+        ) {
+            for (at, _, course) in courses(first, &changes) {
+                let mut word = course.corners[0].word;
+                for step in steps {
+                    let instant = course.instant(word);
+                    prop_assert!(instant >= at.min(course.settled()));
+                    let back = course.word(instant);
+                    prop_assert!(back <= word && course.instant(back) == instant);
+                    let idle = course.idle(instant);
+                    prop_assert!(idle >= word && course.instant(idle) <= instant && course.instant(idle + 1) > instant);
+                    let next = word + u64::from(step) * 7;
+                    prop_assert!(course.instant(next) >= instant);
+                    word = next;
+                }
+                prop_assert_eq!(course.instant(course.settled() + 9), course.settled() + 9);
+                prop_assert_eq!(Course::from_words(course.to_words()), course);
+            }
+        }
+
+        /// Rule Q3: what a key owes is as many tokens after a change; less by a nanosecond of the old rate at most, or more by a few of the
+    /// highest at which there are words.
+        #[test]
+        fn a_change_keeps_what_words_mean(
+            first in terms(), changes in prop::collection::vec((0..30_000_u64, terms()), 1..20), parts: [u8; 8]
+        ) {
+            let (mut most, mut highest) = (0, (0, 1));
+            for pair in courses(first, &changes).windows(2) {
+                let &[(_, old, before), (at, new, after)] = pair else { unreachable!() };
+                most = most.max(before.word(at + longest(old)));
+                for (tokens, period, _) in [old, new] {
+                    if tokens * highest.1 > highest.0 * period {
+                        highest = (tokens, period);
+                    }
+                }
+                // In parts of a token that both rates have in common.
+                let owes = |course: &Course, word, terms: Terms, other: Terms| {
+                    u128::from(course.instant(word).saturating_sub(at)) * u128::from(terms.0) * u128::from(other.1)
+                };
+                let a_nano = u128::from(old.0) * u128::from(new.1);
+                let of_the_highest = (highest.0 * old.1 * new.1).div_ceil(highest.1);
+                let from = before.idle(at);
+                for part in parts {
+                    let word = from + (most - from.min(most)) * u64::from(part) / 255;
+                    let (was, is) = (owes(&before, word, old, new), owes(&after, word, new, old));
+                    prop_assert!(is + a_nano >= was, "{was} is {is} at {word}");
+                    prop_assert!(is <= was + 4 * u128::from(of_the_highest), "{was} is {is} at {word}");
+                }
+            }
+        }
+
+        #[test]
+        fn a_factor_is_exact(length: u64, shift in 2..64_u32, numerator in 1..u64::MAX, denominator in 1..u64::MAX) {
+            let (length, numerator, denominator) = (length >> shift, numerator >> 2, (denominator >> 2).max(1));
+            let factor = Factor::of((numerator.max(1), 3), (denominator, 3));
+            let exact = (u128::from(length) * u128::from(numerator.max(1))).div_ceil(denominator.into());
+            let fits = u64::try_from(exact).ok().filter(|&exact| exact <= Word::LAST);
+            prop_assert_eq!(factor.times(length).filter(|&product| product <= Word::LAST), fits);
+        }
+    }
+
+    /// However often one quota takes turns with another, at any pace, there are corners enough.
+    #[test]
+    fn two_quotas_that_take_turns_never_run_out_of_corners() {
+        let quotas: [Terms; 2] = [(60, 60_000, 60), (600, 60_000, 60)];
+        for pause in [0, 1, 500, 3_000, 6_001, 30_000, 59_999, 61_000, 200_000] {
+            let changes: Vec<_> = quotas.into_iter().rev().cycle().take(1_000).map(|terms| (pause, terms)).collect();
+            assert_eq!(courses(quotas[0], &changes).len(), 1_001, "each {pause}");
+        }
+    }
 }

@@ -52,12 +52,12 @@ impl Pace {
     }
 
     fn to_words(self) -> [u64; Self::WORDS] {
-        let [(a, b), (c, d), (e, f)] = self.corners;
-        [self.interval, self.burst, self.start, a, b, c, d, e, f]
+        let [since, far, back] = self.corners;
+        [self.interval, self.burst, self.start, since.0, since.1, far.0, far.1, back.0, back.1]
     }
 
-    fn from_words([interval, burst, start, a, b, c, d, e, f]: [u64; Self::WORDS]) -> Self {
-        Self { interval, burst, start, corners: [(a, b), (c, d), (e, f)] }
+    fn from_words([interval, burst, start, corners @ ..]: [u64; Self::WORDS]) -> Self {
+        Self { interval, burst, start, corners: array::from_fn(|i| (corners[2 * i], corners[2 * i + 1])) }
     }
 
     /// The instant of a word.
@@ -75,7 +75,7 @@ impl Pace {
 
     /// The first word of this instant or a later one.
     fn word(&self, instant: u64) -> u64 {
-        (0..).find(|&word| self.instant(word) >= instant).expect("the line rises")
+        (0..=instant.max(self.corners[2].0)).find(|&word| self.instant(word) >= instant).expect("the line rises")
     }
 
     fn charge(&self, word: u64, n: u64, now: u64) -> Option<u64> {
