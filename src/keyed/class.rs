@@ -130,7 +130,8 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         self.decide(key, n, || now)
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // a call costs an admission ten instructions
     fn decide<Q: Hash + ?Sized>(&self, key: &Q, n: u64, now: impl FnOnce() -> Nanos) -> Result<(), Denied> {
         let first = self.terms.first();
         let Ok(cost @ 1..) = first.cost(n) else { return self.decide_free(key, n, now) };
@@ -141,14 +142,15 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         let line = self.store.table.line(key, 0);
         let now = self.store.within(now());
         if !self.terms.is_plain() {
-            return self.decide_again(key, first.tokens_in(cost), now);
+            return self.decide_changed(key, cost, now);
         }
         self.store.table.acquire(line, first, key, cost, now)
     }
 
     /// As [`decide`](Self::decide), where under the first quota nothing has to be looked up: the cost is nothing, or too much.
     #[cold]
-    fn decide_free<Q: Hash + ?Sized>(&self, key: &Q, n: u64, now: impl FnOnce() -> Nanos) -> Result<(), Denied> {
+    #[inline(never)]
+    fn decide_free<Q: Hash + ?Sized>(self, key: &Q, n: u64, now: impl FnOnce() -> Nanos) -> Result<(), Denied> {
         if self.terms.is_first() {
             return self.terms.first().cost(n).map(|_| ());
         }
@@ -156,9 +158,16 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         self.decide_again(key, n, self.store.within(now()))
     }
 
+    /// As [`decide_again`](Self::decide_again), of a call that costs so much at the first pace.
+    #[cold]
+    #[inline(never)]
+    fn decide_changed(self, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
+        self.decide_again(key, self.terms.first().tokens_in(cost), now)
+    }
+
     /// Decides a call under whatever quota there is, of which a unit may be anything. `now` was read before (Q1).
     #[inline(never)]
-    fn decide_again(&self, key: Identity, n: u64, now: Nanos) -> Result<(), Denied> {
+    fn decide_again(self, key: Identity, n: u64, now: Nanos) -> Result<(), Denied> {
         self.terms.with(|pace| self.decide_under(pace, key, n, now).decision)
     }
 
