@@ -14,15 +14,17 @@
 //! 3. **Draw**: `a = max(position, position shown, E(now) - Bc)`; `[a, a + g)` is granted if `a + g <= E(now)`.
 //! 4. **Share**: `g` is what there is divided by the instances seen within the last lease; at least the cost, at most what
 //!    was asked for.
-//! 5. **Once**: the last answer to each instance is kept with its sequence number. The same request again gets the same
-//!    answer; an older one gets nothing.
-//! 6. **Give back**: `[a, b)` goes back only if `b` is the position; then that is `a`. Elsewhere it is lost, not minted.
+//! 5. **Once**: the last answer to each instance is kept with its sequence number, for [`Terms::memory`]. The same request
+//!    again gets the same answer; an older one gets nothing.
+//! 6. **Give back**: a request may give back the last tokens below the position that it shows, if that is the position still,
+//!    and was shown within [`Terms::memory`], so that rule 5 knows the request again. Elsewhere they are lost, not minted.
 //! 7. **Show**: every answer carries (epoch, instant, position); every request shows the greatest that its sender has seen.
 //!
 //! A holder, for its part:
 //!
 //! 8. notes its own clock **before** it sends, and spends while its clock reads less than that plus `L` less a margin;
-//! 9. takes an answer only if it carries the instance and the number of the request, and each at most once.
+//! 9. takes an answer only if it carries the instance and the number of the request, and each at most once;
+//! 10. gives back no more than it has unspent, within leases that have not ended, nor more than it drew last without a gap.
 //!
 //! # The bound
 //!
@@ -31,7 +33,8 @@
 //! lease has ended for its holder when it has ended for the centre, if their clocks' rates differ by less than the margin. So
 //! `T` is in `[s - L, t]`. By rule 3 its stretch lies within `[E(T) - Bc, E(T)]`, so within `[E(s - L) - Bc, E(t)]`. The
 //! stretches are disjoint: a position that was granted is below the stored one ever after (rules 2, 3), unless it was given
-//! back unspent (rule 6), and is deposited once (rules 5, 9). Their total is at most
+//! back (rule 6), and is deposited once (rules 5, 9). What goes back by rule 10 is as good as unspent: as many tokens are, in
+//! leases that have not ended, and for the others in its place any position of those leases serves. Their total is at most
 //! `Bc + E(t) - E(s - L) <= Bc + rate * (t - s + L) + 1`, the 1 for rounding. [`Terms::new`] sets `Bc = B - rate * L - 1`.
 //!
 //! Over two epochs: let the second begin at `e`. Stretches of the first were drawn before `e`, all spent before `e + L`;
@@ -68,6 +71,8 @@ pub struct Request {
     pub least: u64,
     /// The most tokens that are wanted.
     pub most: u64,
+    /// Tokens given back: the last ones below `seen.position` (rule 6).
+    pub back: u64,
     /// The greatest state that the sender has seen.
     pub seen: Seen,
 }
@@ -100,19 +105,24 @@ pub struct Centre {
 }
 
 impl Centre {
-    /// The epoch of the namespace (rule 1), and the instant and position that go on from (rules 1, 2, 7).
-    fn resume(&mut self, terms: Terms, server: &str, time: u64, shown: Seen) -> Seen {
+    /// The epoch of the namespace (rule 1), and the instant and position that go on from (rules 1, 2, 3, 6, 7).
+    fn resume(&mut self, terms: Terms, server: &str, time: u64, request: Request) -> Seen {
         let marker = match self.marker.take() {
             Some(marker) if marker.server == server => marker,
             _ => Marker { epoch: time, server: server.to_owned() },
         };
         let mut seen = Seen { epoch: marker.epoch, instant: time.max(marker.epoch), position: 0 };
         self.marker = Some(marker);
+        let shown = request.seen;
         for known in [self.state, shown] {
             if known.epoch == seen.epoch {
                 seen.instant = seen.instant.max(known.instant);
                 seen.position = seen.position.max(known.position);
             }
+        }
+        let last = (shown.epoch, shown.position) == (seen.epoch, seen.position);
+        if last && shown.instant + terms.memory() > seen.instant {
+            seen.position = seen.position.saturating_sub(request.back);
         }
         let due = Self::due(terms, seen);
         seen.position = seen.position.max(due.saturating_sub(terms.burst));
@@ -126,16 +136,17 @@ impl Centre {
 
     /// Executes a request at an instant of the server's clock; `None` if it is older than one already answered.
     pub fn draw(&mut self, terms: Terms, server: &str, time: u64, request: Request) -> Option<Answer> {
-        let mut seen = self.resume(terms, server, time, request.seen);
+        let mut seen = self.resume(terms, server, time, request);
         let (epoch, instant) = (seen.epoch, seen.instant);
-        let is_fresh = |answer: &Answer| answer.seen.epoch == epoch && answer.seen.instant + 2 * terms.lease > instant;
-        if let Some(answer) = self.answers.get(&request.instance).filter(|answer| is_fresh(answer))
+        let is_within = |answer: &Answer, micros| answer.seen.epoch == epoch && answer.seen.instant + micros > instant;
+        if let Some(answer) = self.answers.get(&request.instance).filter(|answer| is_within(answer, terms.memory()))
             && answer.sequence >= request.sequence
         {
             return (answer.sequence == request.sequence).then_some(*answer); // rule 5
         }
-        self.answers.retain(|_, answer| is_fresh(answer));
-        let others = self.answers.keys().filter(|&&instance| instance != request.instance).count() as u64;
+        self.answers.retain(|_, answer| is_within(answer, terms.memory()));
+        let is_other = |answer: &&Answer| answer.instance != request.instance && is_within(answer, 2 * terms.lease);
+        let others = self.answers.values().filter(is_other).count() as u64;
         let available = Self::due(terms, seen).saturating_sub(seen.position);
         let granted =
             if available < request.least { 0 } else { (available / (others + 1)).max(request.least).min(request.most) };
@@ -144,15 +155,5 @@ impl Centre {
         let answer = Answer { instance: request.instance, sequence: request.sequence, granted, seen };
         self.answers.insert(request.instance, answer);
         Some(answer)
-    }
-
-    /// Takes `[start, end)` of `epoch` back, if nobody has drawn since (rule 6); says whether.
-    pub fn give_back(&mut self, server: &str, epoch: u64, start: u64, end: u64) -> bool {
-        let known = self.marker.as_ref().is_some_and(|marker| marker.epoch == epoch && marker.server == server);
-        let last = known && self.state.epoch == epoch && self.state.position == end && start <= end;
-        if last {
-            self.state.position = start;
-        }
-        last
     }
 }

@@ -1,5 +1,6 @@
 //! [`Terms`]: a quota and a lease in the numbers that the script counts in.
 
+use crate::lease::MOST;
 use std::time::Duration;
 use tollgate::Quota;
 
@@ -25,7 +26,7 @@ pub struct Terms {
     pub lease: u64,
 }
 
-/// Why a quota cannot be kept by a store. Every variant names the limit that was broken. More may come.
+/// Why a limit cannot be kept by a store. Every variant names the limit that was broken. More may come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TermsError {
@@ -50,6 +51,20 @@ pub enum TermsError {
         /// The longest lease with this quota.
         longest: Duration,
     },
+    /// Keys of one namespace are in one slot by a hash tag: `{namespace}`.
+    #[error("a namespace is not empty and has no braces")]
+    Namespace,
+    /// A batch is within 1 and what a lease can hold.
+    #[error("a batch of {tokens} tokens; at least 1, at most {largest}")]
+    Batch {
+        /// The batch asked for.
+        tokens: u64,
+        /// The largest batch there can be.
+        largest: u64,
+    },
+    /// A limit by key that holds no key.
+    #[error("a capacity of no key at all")]
+    NoCapacity,
     /// The burst leaves no token to the centre once one is kept back for rounding.
     #[error("the burst is too small to be shared: at least 2")]
     BurstTooSmall,
@@ -101,6 +116,25 @@ impl Terms {
             burst: narrow(burst - kept_back),
             lease: narrow(lease),
         })
+    }
+
+    pub(crate) fn largest_batch(&self) -> u64 {
+        self.burst.min(MOST)
+    }
+
+    pub(crate) fn check_batch(&self, tokens: u64) -> Result<(), TermsError> {
+        let largest = self.largest_batch();
+        if (1..=largest).contains(&tokens) { Ok(()) } else { Err(TermsError::Batch { tokens, largest }) }
+    }
+
+    /// For how many microseconds the centre remembers its answer to an instance: twice a lease, and at least two seconds.
+    pub fn memory(&self) -> u64 {
+        2 * self.lease.max(1_000_000)
+    }
+
+    /// For how long an instance asks for the answer to a request: a lease, or half of the [`memory`](Self::memory) without one.
+    pub(crate) fn patience(&self) -> u64 {
+        if self.lease == 0 { self.memory() / 2 } else { self.lease }
     }
 
     /// What has fallen due `elapsed` microseconds after the start: `floor(elapsed * tokens / micros)`.

@@ -89,8 +89,14 @@ impl State {
                     let client = &mut s.clients[index];
                     client.sequence += 1;
                     let seen = if broken == Broken::NoMaximum { Seen::default() } else { client.seen };
-                    let request =
-                        Request { instance: index as u64 + 1, sequence: client.sequence, least: 1, most: 2, seen };
+                    let request = Request {
+                        instance: index as u64 + 1,
+                        sequence: client.sequence,
+                        least: 1,
+                        most: 2,
+                        back: 0,
+                        seen,
+                    };
                     client.pending = Some((request, s.now));
                     s.requests.push(request);
                 });
@@ -128,7 +134,7 @@ impl State {
                 if broken == Broken::MissingKeyFull {
                     // Full: as if its epoch had begun long ago.
                     let seen = Seen::default();
-                    let first = Request { instance: 9, sequence: 1, least: 0, most: 0, seen };
+                    let first = Request { instance: 9, sequence: 1, least: 0, most: 0, back: 0, seen };
                     s.centre.draw(TERMS, "1", s.now.saturating_sub(TERMS.lease + TERMS.burst), first);
                 }
             });
@@ -148,7 +154,7 @@ fn search(world: World, broken: Broken) -> Result<usize, Box<State>> {
     // The namespace began long enough ago that the centre is full.
     let start = 10;
     let mut centre = Centre::default();
-    centre.draw(TERMS, "0", 0, Request { instance: 9, sequence: 1, least: 0, most: 0, seen: Seen::default() });
+    centre.draw(TERMS, "0", 0, Request { instance: 9, sequence: 1, least: 0, most: 0, back: 0, seen: Seen::default() });
     let clients = vec![Client::default(); world.clients];
     let first = State { now: start, centre, clients, ..State::default() };
     let world = World { until: start + world.until, ..world };

@@ -99,6 +99,84 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
         })?;
         if changed { Ok(()) } else { Err(Unchanged::Contended) }
     }
+
+    /// As [`try_acquire_n_with_status_at`](Self::try_acquire_n_with_status_at).
+    pub(crate) fn decide_with_status(&self, key: Identity, n: u64, now: Nanos) -> (Result<(), Denied>, Status) {
+        let now = self.store.within(now);
+        self.terms.with(|pace| {
+            let Decided { decision, left } = self.decide_under(pace, key, n, now);
+            let without_slot = |shared: Option<Status>| {
+                let limit = pace.quota().burst();
+                let room = decision.err().and_then(|denied| denied.retry_after());
+                let remaining = shared.map_or(0, |shared| shared.remaining).min(limit);
+                let retry_after = if remaining > 0 {
+                    Some(Duration::ZERO)
+                } else {
+                    room.or(shared.and_then(|shared| shared.retry_after))
+                };
+                let reset_after =
+                    shared.map_or(Duration::MAX, |shared| shared.reset_after).min(room.unwrap_or(Duration::MAX));
+                Status::new(limit, remaining, retry_after, reset_after)
+            };
+            let status = match left {
+                Left::Bucket(full_at) => pace.status(full_at, pace.within(now)),
+                Left::Shared(word) => {
+                    without_slot(self.store.table.newcomers.as_ref().map(|shared| shared.status(word, now)))
+                }
+                Left::Nothing => without_slot(None),
+            };
+            (decision, status)
+        })
+    }
+
+    fn decide_under(&self, pace: &Pace, key: Identity, n: u64, now: Nanos) -> Decided {
+        let within = pace.within(now);
+        match pace.cost(n) {
+            Ok(cost @ 1..) => {
+                let decided = self.store.table.acquire_again(pace, key, cost, within);
+                if within > now { decided.as_of(now) } else { decided }
+            }
+            // Decided whatever there is: the look that follows is the first.
+            decided => Decided {
+                decision: decided.map(|_| ()),
+                left: Left::Bucket(self.store.table.full_at(key, pace, within)),
+            },
+        }
+    }
+
+    /// Whether a key has `n` tokens that are due by `last`, which is not before `now`. Writes nothing. Of a key that has no slot,
+    /// whether there is one for it is not looked at.
+    ///
+    /// The hint of a [`Denied::TryAfter`] counts from `last`.
+    pub(crate) fn check(&self, key: Identity, n: u64, now: Nanos, last: Nanos) -> Result<(), Denied> {
+        self.terms.with(|pace| {
+            let cost = pace.cost(n)?;
+            let [now, last] = [now, last].map(|instant| pace.within(self.store.within(instant)));
+            let known = self.store.table.find(key).map(|(_, word)| word.instant());
+            if cost == 0 || known.is_none() && pace.starts_short() {
+                return Ok(()); // only a call that is decided makes the key known, so that its bucket fills
+            }
+            let full_at = known.unwrap_or_else(|| self.store.table.full_at(key, pace, now));
+            let patient = pace.patient(now, last);
+            match patient.charge(full_at, cost, now) {
+                Some(_) => Ok(()),
+                None => Err(Denied::TryAfter(pace.hint_from(patient.hint(full_at, cost, now), now, last))),
+            }
+        })
+    }
+
+    /// As [`refund`](Self::refund).
+    pub(crate) fn refund_of(&self, key: Identity, n: u64) {
+        self.store.table.lower(key, |full_at| self.terms.with(|pace| pace.refunded(full_at, n)));
+    }
+
+    /// As [`status_at`](Self::status_at).
+    pub(crate) fn status_of(&self, key: Identity, now: Nanos) -> Status {
+        self.terms.with(|pace| {
+            let now = pace.within(self.store.within(now));
+            pace.status(self.store.table.full_at(key, pace, now), now)
+        })
+    }
 }
 
 impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
@@ -142,7 +220,7 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         let line = self.store.table.line(key, 0);
         let now = self.store.within(now());
         if !self.terms.is_plain() {
-            return self.decide_changed(key, cost, now);
+            return self.decide_again(key, n, now);
         }
         self.store.table.acquire(line, first, key, cost, now)
     }
@@ -158,32 +236,10 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         self.decide_again(key, n, self.store.within(now()))
     }
 
-    /// As [`decide_again`](Self::decide_again), of a call that costs so much at the first pace.
-    #[cold]
-    #[inline(never)]
-    fn decide_changed(self, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
-        self.decide_again(key, self.terms.first().tokens_in(cost), now)
-    }
-
     /// Decides a call under whatever quota there is, of which a unit may be anything. `now` was read before (Q1).
     #[inline(never)]
     fn decide_again(self, key: Identity, n: u64, now: Nanos) -> Result<(), Denied> {
         self.terms.with(|pace| self.decide_under(pace, key, n, now).decision)
-    }
-
-    fn decide_under(&self, pace: &Pace, key: Identity, n: u64, now: Nanos) -> Decided {
-        let within = pace.within(now);
-        match pace.cost(n) {
-            Ok(cost @ 1..) => {
-                let decided = self.store.table.acquire_again(pace, key, cost, within);
-                if within > now { decided.as_of(now) } else { decided }
-            }
-            // Decided whatever there is: the look that follows is the first.
-            decided => Decided {
-                decision: decided.map(|_| ()),
-                left: Left::Bucket(self.store.table.full_at(key, pace, within)),
-            },
-        }
     }
 
     /// As [`KeyedLimiter::try_acquire_n_with_status_at`](crate::KeyedLimiter::try_acquire_n_with_status_at), under this class's
@@ -193,31 +249,7 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         K: Borrow<Q>,
         Q: Hash + ?Sized,
     {
-        let (key, now) = (self.store.identity(key), self.store.within(now));
-        self.terms.with(|pace| {
-            let Decided { decision, left } = self.decide_under(pace, key, n, now);
-            let without_slot = |shared: Option<Status>| {
-                let limit = pace.quota().burst();
-                let room = decision.err().and_then(|denied| denied.retry_after());
-                let remaining = shared.map_or(0, |shared| shared.remaining).min(limit);
-                let retry_after = if remaining > 0 {
-                    Some(Duration::ZERO)
-                } else {
-                    room.or(shared.and_then(|shared| shared.retry_after))
-                };
-                let reset_after =
-                    shared.map_or(Duration::MAX, |shared| shared.reset_after).min(room.unwrap_or(Duration::MAX));
-                Status::new(limit, remaining, retry_after, reset_after)
-            };
-            let status = match left {
-                Left::Bucket(full_at) => pace.status(full_at, pace.within(now)),
-                Left::Shared(word) => {
-                    without_slot(self.store.table.newcomers.as_ref().map(|shared| shared.status(word, now)))
-                }
-                Left::Nothing => without_slot(None),
-            };
-            (decision, status)
-        })
+        self.decide_with_status(self.store.identity(key), n, now)
     }
 
     /// A key as the table knows it.
@@ -231,7 +263,7 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         K: Borrow<Q>,
         Q: Hash + ?Sized,
     {
-        self.store.table.lower(self.store.identity(key), |full_at| self.terms.with(|pace| pace.refunded(full_at, n)));
+        self.refund_of(self.store.identity(key), n);
     }
 
     /// As [`KeyedLimiter::status_at`](crate::KeyedLimiter::status_at), under this class's quota.
@@ -240,10 +272,7 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         K: Borrow<Q>,
         Q: Hash + ?Sized,
     {
-        self.terms.with(|pace| {
-            let now = pace.within(self.store.within(now));
-            pace.status(self.store.table.full_at(self.store.identity(key), pace, now), now)
-        })
+        self.status_of(self.store.identity(key), now)
     }
 }
 

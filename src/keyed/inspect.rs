@@ -68,10 +68,11 @@ impl<S, C> Store<S, C> {
     fn debtors(&self, now: Nanos) -> impl Iterator<Item = Debtor> {
         let lines = self.table.lines();
         #[allow(clippy::cast_possible_truncation)] // fewer than 2^32
-        let slots = (0..).zip(lines).flat_map(|(number, line)| line.slots().map(move |slot| (number, slot.read())));
-        slots.filter_map(move |(number, (word, tag))| {
+        let slots = (0..).zip(lines).flat_map(|(number, line)| line.slots().map(move |slot| (number, slot)));
+        slots.filter_map(move |(number, slot)| {
+            let (word, tag) = slot.settled()?;
             let recovered = self.table.classes.recovered(word.instant());
-            if !word.is_bucket() || recovered <= now.0 {
+            if recovered <= now.0 {
                 return None;
             }
             #[allow(clippy::cast_possible_truncation)] // fewer than 2^32

@@ -7,7 +7,7 @@ use super::word::Word;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
-use crate::timeline::{Hint, Timeline};
+use crate::timeline::{Grain, Hint, Timeline};
 use core::time::Duration;
 
 /// How long every keyed limiter lasts from its clock's origin: 110 years, so that one on Unix time lasts until 2080.
@@ -18,6 +18,9 @@ const ROUNDING: u64 = 4 + 2 * MARK_ROUNDING;
 
 /// The longest time in which a spent burst may recover: 36 years.
 const LONGEST_BURST: u64 = Word::LAST - LASTING.0 - ROUNDING;
+
+/// The most tokens per period where one takes less than a nanosecond: twice as many must fit in 64 bits.
+const MOST_TOKENS: u64 = 1 << 62;
 
 /// A quota whose state is the instant at which the bucket is full again.
 ///
@@ -31,7 +34,8 @@ const LONGEST_BURST: u64 = Word::LAST - LASTING.0 - ROUNDING;
 /// position(t) = E(t - 1) + 1                              the first V whose instant is t or later
 /// ```
 ///
-/// are inverse to each other: nothing is lost on the way to the word and back, and nothing drifts. An instant that
+/// are inverse to each other: nothing is lost on the way to the word and back, and nothing drifts. Where a token takes less
+/// than a nanosecond, a unit is `2^k` tokens instead, as few as take one; see [`Grain`]. An instant that
 /// another class has left counts as the next whole unit, against the caller, until it has come; so a key that changes
 /// its class may gain up to a unit with each change.
 ///
@@ -42,7 +46,7 @@ pub(super) struct Pace {
     /// From nanoseconds to units, and back.
     due: Timeline,
     back: Timeline,
-    /// Units per token; 0 if tokens cost nothing.
+    /// Units per token; 0 if tokens cost nothing, and where a unit is a grain of many.
     unit: u64,
     /// Units in a burst.
     burst: u64,
@@ -63,13 +67,22 @@ impl Pace {
         }
         let (tokens, period) = (quota.tokens(), quota.period_nanos());
         let unit = period / tokens;
-        if unit == 0 {
-            return Err(KeyedError::RateTooHigh { most: period, period: quota.period() });
+        if unit == 0 && tokens > MOST_TOKENS {
+            return Err(KeyedError::RateTooHigh { most: MOST_TOKENS, period: quota.period() });
         }
         // A burst in nanoseconds, rounded up; a token takes less than 2 * unit of them.
         let window = (quota.burst() as u128 * period as u128).div_ceil(tokens as u128);
         if window > LONGEST_BURST as u128 {
             return Err(KeyedError::BurstTooLong { longest: Duration::from_nanos(LONGEST_BURST) });
+        }
+        if unit == 0 {
+            let mut bits = 1;
+            while period << bits < tokens {
+                bits += 1;
+            }
+            let grain = Grain::new(bits, quota.burst());
+            let (due, back) = (Timeline::grains(tokens, period, grain), Timeline::whole(period << bits, tokens));
+            return Ok(Self { due, back, unit, burst: grain.cost(quota.burst()), initial, quota, start, course });
         }
         let (due, back) = (Timeline::whole(tokens * unit, period), Timeline::whole(period, tokens * unit));
         Ok(Self { due, back, unit, burst: quota.burst() * unit, initial, quota, start, course })
@@ -103,7 +116,14 @@ impl Pace {
 
     /// Tokens and the period in which they come.
     const fn rate(&self) -> (u64, u64) {
-        (self.due.tokens() / self.unit, self.due.period())
+        let tokens = self.due.tokens();
+        (
+            match tokens.checked_div(self.unit) {
+                Some(tokens) => tokens,
+                None => tokens,
+            },
+            self.due.period(),
+        )
     }
 
     const fn spell(&self, at: Nanos) -> Spell {
@@ -128,9 +148,18 @@ impl Pace {
     #[inline]
     pub(super) fn cost(&self, n: u64) -> Result<u64, Denied> {
         match n.checked_mul(self.unit) {
+            Some(0) => self.cost_in_grains(n),
             Some(cost) if cost <= self.burst => Ok(cost),
             _ => Err(self.exceeds(n)),
         }
+    }
+
+    /// Out of the way of what a call costs at the usual rates.
+    #[cold]
+    fn cost_in_grains(&self, n: u64) -> Result<u64, Denied> {
+        // Nothing costs nothing, and anything where it is free.
+        let cost = if self.quota.is_unlimited() { 0 } else { self.due.grain().cost(n) };
+        if cost <= self.burst { Ok(cost) } else { Err(self.exceeds(n)) }
     }
 
     #[cold]
@@ -195,10 +224,15 @@ impl Pace {
         self.due.hint(due, now)
     }
 
+    /// What `n` tokens are in units, rounded up.
+    const fn units(&self, n: u64) -> u64 {
+        if self.unit == 0 { self.due.grain().cost(n) } else { n.wrapping_mul(self.unit) }
+    }
+
     /// When a key nobody knows yet will be full, which cannot have been full before `horizon`, or before `now`.
     pub(super) fn opening(&self, horizon: u64, now: Nanos) -> u64 {
         let start = self.course.instant(horizon).max(now.0);
-        let lacking = if self.burst == 0 { 0 } else { self.quota.burst().saturating_sub(self.initial) * self.unit };
+        let lacking = if self.starts_short() { self.units(self.quota.burst() - self.initial) } else { 0 };
         // Whatever lies between two words counts for the key: there is no earlier call that it could be against.
         self.course.idle(if lacking == 0 { start } else { self.instant(self.position(start) + lacking) })
     }
@@ -208,7 +242,8 @@ impl Pace {
         if self.burst == 0 {
             return full_at; // nothing was charged
         }
-        let position = self.position(self.course.instant(full_at)).saturating_sub(n.saturating_mul(self.unit));
+        let units = if self.unit == 0 { self.due.grain().given_back(n) } else { n.saturating_mul(self.unit) };
+        let position = self.position(self.course.instant(full_at)).saturating_sub(units);
         self.course.word(self.instant(position))
     }
 
@@ -234,7 +269,7 @@ impl Pace {
     /// have not drained at `now`.
     pub(super) fn undrained(&self, from: u64, full_at: u64, now: Nanos) -> u64 {
         let [from, full_at] = [from, full_at].map(|word| self.position(self.course.instant(word)));
-        full_at.saturating_sub(from.max(self.due(now.0))) / self.unit.max(1)
+        self.tokens_in(full_at.saturating_sub(from.max(self.due(now.0))))
     }
 
     /// The longest that a key can be in debt, in nanoseconds.
@@ -242,9 +277,12 @@ impl Pace {
         self.instant(self.burst) + 4 // units are rounded up
     }
 
-    /// How many tokens a cost in units was.
-    pub(super) const fn tokens_in(&self, cost: u64) -> u64 {
-        cost / self.unit
+    /// How many tokens so many units pay for.
+    pub(super) const fn tokens_in(&self, units: u64) -> u64 {
+        match units.checked_div(self.unit) {
+            Some(tokens) => tokens,
+            None => self.due.grain().tokens_in(units),
+        }
     }
 
     /// Whether keys nobody knows yet start with less than the burst.
@@ -282,7 +320,7 @@ impl Pace {
         let (due, spent) = (self.due(now.0), if full_at > now.0 { self.position(full_at) } else { self.due(now.0) });
         Status {
             limit: self.quota.burst(),
-            remaining: (due + self.burst).saturating_sub(spent) / self.unit,
+            remaining: self.tokens_in((due + self.burst).saturating_sub(spent)),
             retry_after: match self.cost(1) {
                 Ok(cost) if self.charge(word, cost, now).is_some() => Some(Duration::ZERO),
                 Ok(cost) => self.refusal(word, cost, now).retry_after(),
@@ -297,37 +335,53 @@ impl Pace {
     }
 
     /// How many words a pace is.
-    pub(super) const WORDS: usize = 11 + Course::WORDS;
+    pub(super) const WORDS: usize = 12 + Course::WORDS;
 
     /// As words, for a bank.
     pub(super) fn to_words(self) -> [u64; Self::WORDS] {
-        let ([low, high, units, period, ..], [back_low, back_high, ..]) = (self.due.to_words(), self.back.to_words());
+        let [low, high, units, period, _, grain] = self.due.to_words();
+        let [back_low, back_high, ..] = self.back.to_words();
         let (tokens, burst) = (self.quota.tokens(), self.quota.burst());
-        let numbers =
-            [low, high, units, period, back_low, back_high, self.unit, self.initial, tokens, burst, self.start.0];
+        let numbers = [
+            low,
+            high,
+            units,
+            period,
+            grain,
+            back_low,
+            back_high,
+            self.unit,
+            self.initial,
+            tokens,
+            burst,
+            self.start.0,
+        ];
         let mut words = numbers.into_iter().chain(self.course.to_words());
         core::array::from_fn(|_| words.next().unwrap_or_default())
     }
 
     /// The pace that is these words. Whatever they are, if they are a mixture of two.
     pub(super) fn from_words(words: [u64; Self::WORDS]) -> Self {
-        let [low, high, units, period, back_low, back_high, unit, initial, tokens, burst, start, course @ ..] = words;
-        let [.., parts, grain] = Timeline::STILL.to_words(); // as of every scale of whole units
-        let quota = match (tokens, unit) {
+        let [low, high, units, period, grain, back_low, back_high, unit, initial, tokens, burst, start, course @ ..] =
+            words;
+        let kept = Grain::from_word(grain);
+        let quota = match (tokens, period) {
             (0, _) => Quota::DENY_ALL,
             (_, 0) => Quota::UNLIMITED,
             _ => Quota::from_valid(tokens, period, burst),
         };
-        Self {
-            due: Timeline::from_words([low, high, units, period, parts, grain]),
-            back: Timeline::from_words([back_low, back_high, period, units, parts, grain]),
+        let pace = Self {
+            due: Timeline::from_words([low, high, units, period, kept.is_single().into(), grain]),
+            // The other way round: units, of which each takes so many periods.
+            back: Timeline::from_words([back_low, back_high, period << kept.bits(), units, 1, Grain::SINGLE.to_word()]),
             unit,
-            burst: if unit == 0 { 0 } else { burst.wrapping_mul(unit) },
+            burst: 0,
             initial,
             quota,
             start: Nanos(start),
             course: Course::from_words(course),
-        }
+        };
+        Self { burst: if quota.is_unlimited() { 0 } else { pace.units(quota.burst()) }, ..pace }
     }
 
     /// Whether a unit is a nanosecond.
@@ -400,13 +454,14 @@ mod tests {
         #[test]
         fn positions_and_instants_are_inverse(quota in quotas(), x: u64, shift in 0..64u32) {
             let pace = Pace::try_new(quota).unwrap();
-            let (units, period) = (quota.tokens() * pace.unit, quota.period_nanos());
+            let units = quota.tokens() * pace.unit.max(1);
+            let period = u128::from(quota.period_nanos()) << pace.due.grain().bits();
             for now in [x >> shift, pace.end().0, pace.end().0 - 1].map(|now| now.min(pace.end().0)) {
                 let due = pace.due(now);
-                prop_assert_eq!(mul_div(now, units.into(), period.into()).0, u128::from(due));
+                prop_assert_eq!(mul_div(now, units.into(), period).0, u128::from(due));
                 for position in [due, due + pace.burst] {
                     let instant = pace.instant(position);
-                    let (floor, rest) = mul_div(position, period.into(), units.into());
+                    let (floor, rest) = mul_div(position, period, units.into());
                     prop_assert_eq!(u128::from(instant), floor + u128::from(rest));
                     prop_assert_eq!(pace.position(instant), position);
                 }
@@ -432,7 +487,7 @@ mod tests {
             // Where this pace itself would have left it, or at any instant before, as another may have.
             let spent = pace.charge(0, pace.burst, now).unwrap();
             let full_at = spent - (back >> shifts.1) % (spent - now.0);
-            let cost = (n % quota.burst() + 1) * pace.unit;
+            let cost = pace.cost(n % quota.burst() + 1).unwrap();
             let cost = if pace.charge(full_at, cost, now).is_none() { cost } else { pace.burst };
             prop_assert_eq!(pace.charge(full_at, cost, now), None);
             let Denied::TryAfter(hint) = pace.refusal(full_at, cost, now) else { panic!("not now") };
@@ -443,10 +498,11 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_named() {
-        let fast = Quota::per_second(SECOND + 1).with_burst(1);
-        let error = Pace::try_new(fast).unwrap_err();
-        assert_eq!(error, KeyedError::RateTooHigh { most: SECOND, period: Duration::from_secs(1) });
-        assert!(Pace::try_new(Quota::per_second(SECOND)).is_ok());
+        let longest = Duration::from_nanos(1 << 61);
+        let fast = |tokens| Pace::try_new(Quota::try_new(tokens, longest, 1).unwrap());
+        let error = KeyedError::RateTooHigh { most: MOST_TOKENS, period: longest };
+        assert_eq!(fast(MOST_TOKENS + 1).unwrap_err(), error);
+        assert!(fast(MOST_TOKENS).is_ok());
 
         let longest = LONGEST_BURST / SECOND;
         assert!(Pace::try_new(Quota::per_second(1).with_burst(longest)).is_ok());

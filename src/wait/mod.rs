@@ -68,6 +68,7 @@ mod pool;
 #[cfg(feature = "std")]
 mod retrying;
 mod sharded;
+mod take;
 #[cfg(all(test, not(all(loom, feature = "loom"))))]
 mod tests;
 #[cfg(feature = "std")]

@@ -24,11 +24,11 @@ fn a_quota_that_changes_takes_no_memory() {
 /// Threads take while another changes the quota: what each key gets is within the larger burst and the faster rate.
 #[test]
 fn threads_that_change_the_quota_under_load_mint_nothing() {
-    const KEYS: u64 = 3;
+    const KEYS: usize = 3;
     let quotas = [(20_000, 100), (50_000, 400), (3_000, 7), (49_999, 399)]
         .map(|(rate, burst)| Quota::per_second(rate).with_burst(burst));
     let limiter = KeyedLimiter::<u64, _, _>::with_hasher_and_clock(quotas[0], 100, SeededState::new(1), MonotonicClock);
-    let (kept, stop) = ([const { AtomicU64::new(0) }; KEYS as usize], AtomicBool::new(false));
+    let (kept, stop) = ([const { AtomicU64::new(0) }; KEYS], AtomicBool::new(false));
     let started = Instant::now();
     thread::scope(|scope| {
         for seed in 0..3 {
@@ -36,9 +36,9 @@ fn threads_that_change_the_quota_under_load_mint_nothing() {
             scope.spawn(move || {
                 let mut random = Rng::with_seed(seed);
                 while !stop.load(Ordering::Relaxed) {
-                    let (key, n) = (random.u64(..KEYS), random.u64(1..4));
-                    if limiter.try_acquire_n(&key, n).is_ok() {
-                        kept[usize::try_from(key).unwrap()].fetch_add(n, Ordering::Relaxed);
+                    let (key, n) = (random.usize(..KEYS), random.u64(1..4));
+                    if limiter.try_acquire_n(&(key as u64), n).is_ok() {
+                        kept[key].fetch_add(n, Ordering::Relaxed);
                     }
                     if random.u8(..) == 0 {
                         thread::yield_now();

@@ -11,7 +11,7 @@ pub(crate) fn said<T>(policy: &Policy, said: &Said<T>) {
     {
         let outcome = match said {
             Said::Admitted(..) => "admitted",
-            Said::Denied(tollgate::Denied::TableFull(_), _) => "table_full",
+            Said::Denied(tollgate::Denied::TableFull(_)) => "table_full",
             Said::Denied(..) => "denied",
             Said::NoKey => "no_key",
             Said::Unlimited => "unlimited",
@@ -22,7 +22,7 @@ pub(crate) fn said<T>(policy: &Policy, said: &Said<T>) {
     }
     #[cfg(feature = "tracing")]
     match said {
-        Said::Denied(denied, _) => {
+        Said::Denied(denied) => {
             tracing::debug!(policy = &*policy.name, observed = policy.observed, retry_after = ?denied.retry_after(), "over the limit");
         }
         Said::NoKey => tracing::debug!(policy = &*policy.name, observed = policy.observed, "no key"),

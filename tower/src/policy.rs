@@ -1,7 +1,7 @@
 //! [`Policy`]: one named limit of a service, and what a request costs there.
 
 use crate::key::RequestKey;
-use crate::limit::{Held, Keyed, Limit, Line, Said, Whole};
+use crate::limit::{Asked, Held, Keyed, Limit, Line, Said, Whole};
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::time::Duration;
@@ -59,19 +59,19 @@ impl Keyless {
         Self::Share(Arc::new(TokenBucket::new(quota)))
     }
 
-    pub(crate) fn take(&self, request: &Parts, cost: u64) -> Said<()> {
+    pub(crate) fn take(&self, asked: Asked<'_>) -> Said<()> {
         match self {
             Self::Reject => Said::NoKey,
             Self::Pass => Said::Unlimited,
-            Self::Share(bucket) => Whole(Arc::<TokenBucket>::clone(bucket)).take(request, cost),
+            Self::Share(bucket) => Whole(Arc::<TokenBucket>::clone(bucket)).take(asked),
         }
     }
 
-    pub(crate) fn hold(&self, request: &Parts, cost: u64) -> Said<Box<dyn Held>> {
+    pub(crate) fn hold(&self, asked: Asked<'_>) -> Said<Held> {
         match self {
             Self::Reject => Said::NoKey,
             Self::Pass => Said::Unlimited,
-            Self::Share(bucket) => Whole(Arc::<TokenBucket>::clone(bucket)).hold(request, cost),
+            Self::Share(bucket) => Whole(Arc::<TokenBucket>::clone(bucket)).hold(asked),
         }
     }
 }
@@ -163,8 +163,10 @@ impl Policy {
     ///
     /// An `Arc` of a limiter is one as well: keep a share to look at it, or to change its quota.
     ///
-    /// Where a later policy refuses, what was taken here is [refunded](RateLimit::refund), with the bound that a refund leaves;
-    /// to have it given back exactly, place such policies last, or take [`waiting`](Self::waiting) with no patience.
+    /// Where a later policy refuses, or a request hangs up while it waits for one, what was taken here is
+    /// [refunded](RateLimit::refund_taken): to the window in which it was taken, and to no other. In a bucket that leaves the
+    /// bound of a refund; to have it given back exactly, place such policies last, or take [`waiting`](Self::waiting) with no
+    /// patience.
     ///
     /// # Examples
     ///

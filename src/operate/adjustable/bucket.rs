@@ -13,6 +13,7 @@ use crate::nanos::Nanos;
 use crate::quota::Quota;
 use crate::rate_limit::delegate;
 use crate::sync::const_unless_loom;
+use crate::taken::Taken;
 use core::fmt;
 
 /// A token bucket whose quota can be changed while any number of threads use it.
@@ -130,6 +131,38 @@ impl<C> AdjustableTokenBucket<C> {
     /// As [`refund`](Self::refund), as of `now`. No clock is read.
     pub fn refund_at(&self, n: u64, now: Nanos) {
         self.state.apply(|terms, position| (terms.refund(position, n, now), ()));
+    }
+
+    /// Whether `n` tokens could be taken as of `now`. Takes nothing, writes nothing, and reads no clock.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`try_acquire_n_at`](Self::try_acquire_n_at), with the same hint.
+    pub fn check_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
+        let (terms, position) = self.state.load();
+        terms.acquire(position, n, now).map(|_| ())
+    }
+
+    /// As [`try_acquire_n_at`](Self::try_acquire_n_at); returns what it takes to [give exactly that back](Self::give_back).
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n_at`](Self::try_acquire_n_at).
+    pub fn take_n_at(&self, n: u64, now: Nanos) -> Result<Taken, Denied> {
+        let taken = |before, after| Taken::new(n, now).with_states(before, after);
+        self.state.update(|terms, position| terms.acquire(position, n, now).map(|next| (next, taken(position, next))))
+    }
+
+    /// Gives back what [`take_n_at`](Self::take_n_at) of this limiter has taken; returns whether it is as if that had never
+    /// been. It is, unless another call or a change of quota came in between: then the tokens stay spent. No clock is read.
+    #[allow(clippy::needless_pass_by_value)] // given back once
+    pub fn give_back(&self, taken: Taken) -> bool {
+        let (before, after) = (taken.before(), taken.after());
+        // No position comes back after a change of quota (rule 4 of the module).
+        self.state.apply(|_, position| {
+            let same = position == after;
+            (if same { before } else { position }, same || before == after)
+        })
     }
 
     /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), as of `now`. No clock is read.
