@@ -212,7 +212,7 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
     #[allow(clippy::inline_always)] // a call costs an admission ten instructions
     fn decide<Q: Hash + ?Sized>(&self, key: &Q, n: u64, now: impl FnOnce() -> Nanos) -> Result<(), Denied> {
         let first = self.terms.first();
-        let Ok(cost @ 1..) = first.cost(n) else { return self.decide_free(key, n, now) };
+        let Some(cost) = first.usual_cost(n) else { return self.decide_otherwise(key, n, now) };
         // In this order: on the processors where it was measured, a time stamp counter is read only when all loads
         // before it are done, and nothing after it begins before. So the next call's hash is computed while this one
         // waits for its line. To load the line before the clock is read gains with a fast hasher and loses with SipHash.
@@ -225,12 +225,13 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         self.store.table.acquire(line, first, key, cost, now)
     }
 
-    /// As [`decide`](Self::decide), where under the first quota nothing has to be looked up: the cost is nothing, or too much.
+    /// As [`decide`](Self::decide), where the cost under the first quota is nothing, or too much, or in units of many tokens.
     #[cold]
     #[inline(never)]
-    fn decide_free<Q: Hash + ?Sized>(self, key: &Q, n: u64, now: impl FnOnce() -> Nanos) -> Result<(), Denied> {
-        if self.terms.is_first() {
-            return self.terms.first().cost(n).map(|_| ());
+    fn decide_otherwise<Q: Hash + ?Sized>(self, key: &Q, n: u64, now: impl FnOnce() -> Nanos) -> Result<(), Denied> {
+        let cost = self.terms.first().cost(n);
+        if !matches!(cost, Ok(1..)) && self.terms.is_first() {
+            return cost.map(|_| ()); // whatever there is
         }
         let key = self.store.identity(key);
         self.decide_again(key, n, self.store.within(now()))

@@ -154,6 +154,12 @@ impl Pace {
         }
     }
 
+    /// What `n` tokens cost where there is a whole number of units to a token, if that is anything and a full bucket has it.
+    #[inline]
+    pub(super) fn usual_cost(&self, n: u64) -> Option<u64> {
+        n.checked_mul(self.unit).filter(|cost| (1..=self.burst).contains(cost))
+    }
+
     /// Out of the way of what a call costs at the usual rates.
     #[cold]
     fn cost_in_grains(&self, n: u64) -> Result<u64, Denied> {

@@ -19,7 +19,7 @@ fn limiter(quotas: impl Into<Classes>) -> (Limiter, ManualClock) {
 
 /// Takes one after the other as long as there are any.
 fn drain(limiter: &Limiter, key: u64) -> u64 {
-    (0..).take_while(|_| limiter.try_acquire(&key).is_ok()).count() as u64
+    (0..100_000).take_while(|_| limiter.try_acquire(&key).is_ok()).map(|_| 1).sum()
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn a_limit_of_ten_that_becomes_five_after_three_admits_two_more() {
     assert_eq!([1, 2].map(|key| drain(&limiter, key)), [2, 5]);
     let wait = limiter.try_acquire(&1).unwrap_err().retry_after().unwrap();
     assert_eq!(wait, Duration::from_secs(720));
-    clock.advance(wait - Duration::from_nanos(1));
+    clock.advance(wait.saturating_sub(Duration::from_nanos(1)));
     assert_eq!(drain(&limiter, 1), 0);
     clock.advance(Duration::from_nanos(1));
     assert_eq!(drain(&limiter, 1), 1);
@@ -147,12 +147,12 @@ fn a_fraction_of_a_token_is_carried_to_any_rate() {
     // A quarter has come; the other three come at four per second.
     limiter.set_quota(Quota::per_second(4).with_burst(1)).unwrap();
     let wait = limiter.try_acquire(&1).unwrap_err().retry_after().unwrap();
-    assert!(wait >= Duration::from_nanos(187_500_000) && wait <= Duration::from_nanos(187_500_002), "{wait:?}");
+    assert!(wait >= Duration::from_micros(187_500) && wait <= Duration::from_nanos(187_500_002), "{wait:?}");
     clock.advance(wait);
     limiter.try_acquire(&1).unwrap();
     limiter.set_quota(Quota::per_second(1)).unwrap();
     let wait = limiter.status(&1).retry_after.unwrap();
-    assert!(wait <= SECOND && SECOND - wait < Duration::from_nanos(5), "{wait:?}");
+    assert!(wait <= SECOND && SECOND.abs_diff(wait) < Duration::from_nanos(5), "{wait:?}");
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn what_is_saved_soon_after_a_change_is_no_fuller_when_it_is_restored() {
         changed.set_quota(Quota::per_hour(then).with_burst(10)).unwrap();
         let restored = changed.restored_from_bytes_at(&limiter.to_bytes_at(now), now).unwrap();
         for (after, before) in owes(&restored).into_iter().zip(before) {
-            assert!(after >= before && after - before < Duration::from_nanos(50), "{after:?} {before:?}");
+            assert!(after >= before && after.abs_diff(before) < Duration::from_nanos(50), "{after:?} {before:?}");
         }
         clock.advance(SECOND);
         let now = Moment::new(Nanos::from_secs(1), Nanos::ZERO);
@@ -343,13 +343,13 @@ enum Op {
 }
 
 const PERIODS: [u64; 4] = [1_000_000, 3_000_000, 7_000_000, 10_000_000];
-const KEYS: u64 = 3;
+const KEYS: usize = 3;
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
     let op = prop_oneof![
         3 => (0..3_000_000_u64).prop_map(Op::Wait),
-        5 => (0..KEYS, 1..40_u64).prop_map(|(key, n)| Op::Take(key, n)),
-        1 => (0..KEYS, 1..5_u64).prop_map(|(key, n)| Op::Refund(key, n)),
+        5 => (0..KEYS, 1..40_u64).prop_map(|(key, n)| Op::Take(key as u64, n)),
+        1 => (0..KEYS, 1..5_u64).prop_map(|(key, n)| Op::Refund(key as u64, n)),
         2 => (1..50_u64, 0..PERIODS.len(), 1..60_u64).prop_map(|(n, period, burst)| Op::Set(n, period, burst)),
     ];
     prop::collection::vec(op, 1..300)
@@ -367,7 +367,7 @@ proptest! {
         const UNIT: u128 = 2 * 50 * PARTS / 1_000_000;
         let first = Quota::per(10, Duration::from_millis(1));
         let (limiter, clock) = limiter(first);
-        let mut exact = [Exact { quota: first, missing: 0 }; KEYS as usize];
+        let mut exact = [Exact { quota: first, missing: 0 }; KEYS];
         // Admissions as (key, instant, tokens, parts brought by then), and the bursts in force from which instant on.
         let (mut run, mut brought, mut bursts) = (Vec::<(u64, u64, u64, u128)>::new(), 0_u128, vec![(0_u64, first.burst())]);
         let (mut now, mut changes, mut calls) = (0_u64, 1_u128, 0_u128);
@@ -377,7 +377,9 @@ proptest! {
                     clock.advance(Duration::from_nanos(nanos));
                     now += nanos;
                     brought += Exact::per_nano(exact[0].quota) * u128::from(nanos);
-                    exact.iter_mut().for_each(|exact| exact.wait(nanos));
+                    for bucket in &mut exact {
+                        bucket.wait(nanos);
+                    }
                 }
                 Op::Set(n, period, burst) => {
                     let quota = Quota::per(n, Duration::from_nanos(PERIODS[period])).with_burst(burst);
@@ -387,7 +389,9 @@ proptest! {
                         other => prop_assert_eq!(other, Ok(())),
                     }
                     prop_assert_eq!(limiter.quota(), quota);
-                    exact.iter_mut().for_each(|exact| exact.quota = quota);
+                    for bucket in &mut exact {
+                        bucket.quota = quota;
+                    }
                     changes += 1;
                     bursts.push((now, burst));
                 }
