@@ -69,6 +69,11 @@
 //! So the charges of one key take disjoint stretches of time, each ending no later than `burst` after the reading that
 //! paid for it: the bound is the token bucket's.
 //!
+//! # When a quota changes
+//!
+//! The instants of words, and so everything above, stay what they are; but for a while the class reads them otherwise. Then `now` is the
+//! last instant that a word of a full key can have, in every class. The rules are in `terms`.
+//!
 //! # What a clock far ahead can do
 //!
 //! There is a horizon for every ten lines, and there are at least 32; a key's fingerprint tells which is its own. A reading far
