@@ -21,6 +21,8 @@ mod quiet;
 mod refused;
 mod reply;
 mod servers;
+#[cfg(test)]
+mod simulation;
 mod store;
 mod terms;
 

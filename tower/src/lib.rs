@@ -22,8 +22,9 @@
 //!
 //! * `axum`, `tonic`: [`PeerAddress`](key::PeerAddress) finds the address where those servers put it.
 //! * `metrics`: the counter `tollgate_requests_total`, with labels `policy`, `outcome` (`admitted`, `denied`, `table_full`,
-//!   `no_key`, `unlimited`) and `mode` (`enforced`, `observed`), as many series as that makes and no more; and the histogram
-//!   `tollgate_wait_seconds` of what requests that wait have to wait.
+//!   `no_key`, `unlimited`) and `mode` (`enforced`, `observed`), as many series as that makes and no more; the
+//!   counter `tollgate_paced_requests_total` of a client's requests, with the label `outcome` (`sent`, `denied`, `too_many_hosts`);
+//!   and the histogram `tollgate_wait_seconds` of what requests that wait have to wait.
 //! * `tracing`: an event at level debug for each refusal, with the policy's name and the hint. Keys are not in it.
 #![forbid(unsafe_code)]
 
@@ -44,6 +45,11 @@ pub use policy::{Keyless, Policy, Unit, body_bytes};
 use http::header::{HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 use tollgate::Denied;
+
+/// The examples in README.md compile and hold.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 /// In how many whole seconds it is worth coming back: the value of a `Retry-After` header. `None` means never.
 ///
