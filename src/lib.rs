@@ -112,8 +112,8 @@ pub use timeline::Hint;
 #[cfg(feature = "tokio")]
 pub use wait::AsyncThrottled;
 #[cfg(feature = "async")]
-pub use wait::{Acquire, Turn};
-pub use wait::{KeyedLine, KeyedPlace, Line, OwnedKeyedLine, Place, Turns, WaitingTokenBucket};
+pub use wait::{Acquire, JointTurn, Turn};
+pub use wait::{KeyedLine, KeyedPlace, Line, OwnedKeyedLine, Place, Places, Turns, WaitingTokenBucket};
 #[cfg(feature = "std")]
 pub use wait::{Pacer, Retrying, Throttled, Tick};
 #[cfg(all(feature = "std", feature = "async"))]

@@ -133,7 +133,7 @@ fn charged_meanwhile<T: Subject>(make: fn(&[(u32, u64)]) -> T) {
 #[test]
 fn the_transcription_passes() {
     explore("keyed saved, transcription, slot lost", Some(3), || slot_lost_meanwhile(protocol::<3>));
-    explore("keyed saved, transcription, key moved", Some(3), || key_moved_meanwhile(protocol::<3>));
+    explore("keyed saved, transcription, key moved", Some(2), || key_moved_meanwhile(protocol::<3>));
     explore("keyed saved, transcription, charged", Some(3), || charged_meanwhile(protocol::<3>));
 }
 

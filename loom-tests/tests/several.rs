@@ -146,6 +146,23 @@ fn all_or_nothing(first: impl RateLimitAt + Send + Sync + 'static, always_taken_
     assert!(gone == 1 || !always_taken_back, "{gone} gone");
 }
 
+/// The same with places, of which the second line has one.
+fn places_in_all_lines_or_none() {
+    type Bucket = WaitingTokenBucket<OwnReading>;
+    let limits = Arc::new((Bucket::make(3), Bucket::make(1)));
+    let calls = race(&limits, [(); 2], |(first, second), ()| {
+        let set = LimitSet::with_clock([first, second], OwnReading);
+        let places = set.reserve_n_within_at([1, 1], Duration::ZERO, EARLY)?;
+        assert_eq!(places.due(), EARLY);
+        places.spend_at(EARLY).expect("they are due");
+        Ok(())
+    });
+    assert_eq!(calls.iter().filter(|call| call.is_ok()).count(), 1, "who has the last place is admitted");
+    let left = (0..3).filter(|_| limits.0.try_acquire_n_at(1, EARLY).is_ok()).count();
+    let gone = gone(0, &calls);
+    assert_eq!(left, 3 - gone, "{left} left of 3, {gone} gone");
+}
+
 /// Two sets that have two limits of one token in opposite orders.
 fn opposite_orders(one: impl RateLimitAt + Send + Sync + 'static, other: impl RateLimitAt + Send + Sync + 'static) {
     let limits = Arc::new((one, other));
@@ -205,6 +222,7 @@ mod real_types {
         all_or_nothing_of_windows(2): all_or_nothing(FixedWindow::make(3), true);
         all_or_nothing_of_counters(2): all_or_nothing(SlidingWindowCounter::make(3), true);
         opposite_orders_of_windows(3): opposite_orders(FixedWindow::make(1), FixedWindow::make(1));
+        places(3): places_in_all_lines_or_none();
         a_bucket(3): a_bucket_keeps_its_bound(TokenBucket::make(2));
         a_window(3): a_window_keeps_its_limit(FixedWindow::make(2));
         a_bucket_with_a_pool(3): a_bucket_keeps_its_bound(WaitingTokenBucket::make(2));

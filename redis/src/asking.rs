@@ -107,6 +107,20 @@ impl Asking {
         Some(Grant { tokens: answer.granted, end: noted + lease.saturating_sub(margin) })
     }
 
+    /// Below this the centre is not worth asking: a quarter of a batch, or of what falls due in a lease if that is less. Then a
+    /// process that wants more than there is makes some four trips for a batch or a lease, not one for each token.
+    pub(crate) fn quantum(&self, batch: u64) -> u64 {
+        (batch.min(self.terms.due(self.terms.lease)) / 4).max(1)
+    }
+
+    /// After an answer that granted some tokens: from which cost on, and for how many microseconds, the centre has too little.
+    pub(crate) fn quiet(&self, least: u64, granted: u64, batch: u64) -> Option<(u64, u64)> {
+        match self.wait(self.quantum(batch)) {
+            0 => (granted < least).then(|| (least, self.wait(least))),
+            wait => Some((1, wait)),
+        }
+    }
+
     /// The microseconds from the last answer until the centre holds `tokens`, if nobody else draws.
     pub(crate) fn wait(&self, tokens: u64) -> u64 {
         let start = self.seen.epoch + self.terms.lease;

@@ -75,7 +75,8 @@
 //! filling after one lease. So whatever the last server had handed out has ended before the new one hands out anything. The cost is a pause of
 //! a lease, and a burst that has to fill again.
 //!
-//! That takes a server that says who it is: `INFO server`, from a script. Where a provider forbids this, a replica that lags
+//! That takes a server that says who it is: `INFO replication`, from a script, whose `master_replid` is another after each start
+//! and each promotion. (It is also another an hour after a primary's last replica has left: a new epoch, once.) Where a provider forbids this, a replica that lags
 //! goes on from an older state; then clients show the highest state that they have seen, the script never goes below
 //! it, and what was lost may be admitted twice until the first of them speaks.
 //!
@@ -108,7 +109,7 @@
 //! | tokens drawn | `HGET {namespace}:limit:name position`, its growth per second | against what your service admitted: the difference is void, so leases are too long or batches too large |
 //! | epochs | `HGET {namespace}:marker epoch`, an instant in microseconds | each change is a loss, a restart or a fail-over, and a pause of a lease |
 //! | terms | `HGET {namespace}:limit:name terms`: tokens, microseconds, burst and lease of the store | what processes agreed on |
-//! | trips | `INFO commandstats`, `evalsha`: calls and time | load on the store; some 10 us of its one thread each |
+//! | trips | `INFO commandstats`, `evalsha`: calls and time | load on the store and its one thread |
 //! | memory | `maxmemory`, `used_memory`, `evicted_keys` | four small keys for each limit in use; evictions must stay 0 |
 //! | the clock | offset of the store's machine, by its time daemon | steps |
 

@@ -7,8 +7,9 @@ local least, most, back = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]
 local memory = 2 * math.max(lease, 1000000)
 local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
-local info = redis.pcall('INFO', 'server')
-local server = type(info) == 'string' and string.match(info, 'run_id:(%x+)') or '-'
+-- Each start draws it anew, and each promotion: a server that left and came back with an older state is another one.
+local info = redis.pcall('INFO', 'replication')
+local server = type(info) == 'string' and string.match(info, 'master_replid:(%x+)') or '-'
 
 -- Rule 1.
 local marker = redis.call('HMGET', KEYS[1], 'epoch', 'server')

@@ -127,7 +127,9 @@ impl Member {
         let most = if exact { n } else { self.batch.max(n) };
         let request = asking.request(n, most, unspent, clock::now());
         let Some((tokens, end)) = self.ask(asking, request).await? else {
-            return Ok(Err(Refused::TryAfter(Duration::from_micros(asking.wait(n.max(self.quantum())).max(1)))));
+            return Ok(Err(Refused::TryAfter(Duration::from_micros(
+                asking.wait(n.max(asking.quantum(self.batch))).max(1),
+            ))));
         };
         let now = clock::now();
         if exact {
@@ -142,6 +144,11 @@ impl Member {
         Ok(Ok(()))
     }
 
+    /// Whether nothing of what it may admit without the store is spent.
+    pub(crate) fn has_whole_share(&self) -> bool {
+        self.local.as_ref().is_none_or(|local| local.available() == local.quota().burst())
+    }
+
     fn degraded(&self, n: u64, error: StoreError) -> Result<(), Refused> {
         match (&self.local, &error) {
             (Some(local), StoreError::Away(_) | StoreError::Pausing(_) | StoreError::ReadOnly) => {
@@ -152,12 +159,6 @@ impl Member {
             }
             _ => Err(error.into()),
         }
-    }
-
-    /// Below this the centre is not worth asking: a quarter of a batch, or of what falls due in a lease if that is less. Then a
-    /// process that wants more than there is makes some four trips for a batch or a lease, not one for each token.
-    fn quantum(&self) -> u64 {
-        (self.batch.min(self.terms.due(self.terms.lease)) / 4).max(1)
     }
 
     /// Learns what became of a request whose answer has not come, and of a fork. What it brought is deposited; in exact mode its
@@ -208,13 +209,9 @@ impl Member {
         let Some(grant) = asking.take(answer) else { return Err(self.store.spoilt().await) };
         let now = clock::now();
         *self.learned.lock().unwrap_or_else(PoisonError::into_inner) = (asking.seen, now);
-        let (wait, refused) = (asking.wait(self.quantum()), grant.tokens < least);
-        if wait > 0 {
-            self.quiet.set(1, now.saturating_add(wait));
-        } else if refused {
-            self.quiet.set(least, now.saturating_add(asking.wait(least)));
-        } else {
-            self.quiet.set(1, 0);
+        match asking.quiet(least, grant.tokens, self.batch) {
+            Some((cost, wait)) => self.quiet.set(cost, now.saturating_add(wait)),
+            None => self.quiet.set(1, 0),
         }
         Ok((grant.tokens > 0).then_some((grant.tokens, grant.end)))
     }

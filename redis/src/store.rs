@@ -9,12 +9,11 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
-static DRAW: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("draw.lua")));
+const DRAW: &str = include_str!("draw.lua");
+static DRAW_HASH: LazyLock<String> = LazyLock::new(|| Script::new(DRAW).get_hash().to_owned());
 
 /// Asked by a script, so that in a cluster the server of the limit answers, and not any.
-static MEMORY: LazyLock<Script> = LazyLock::new(|| {
-    Script::new("local info = redis.pcall('INFO', 'memory') return type(info) == 'string' and info or ''")
-});
+const MEMORY: &str = "local info = redis.pcall('INFO', 'memory') return type(info) == 'string' and info or ''";
 
 /// A connection to Redis, shared by any number of limits. Cloning shares it.
 ///
@@ -179,14 +178,17 @@ impl Store {
         {
             return Err(StoreError::Forgets(policy));
         }
-        let mut call = DRAW.prepare_invoke();
-        for key in keys {
-            call.key(key);
+        let call = |name: &str, script: &str| {
+            let mut call = redis::cmd(name);
+            call.arg(script).arg(keys.len()).arg(&keys).arg(numbers);
+            call
+        };
+        let mut answer = call("EVALSHA", &DRAW_HASH).query_async::<String>(&mut connection).await;
+        // Its text instead, which the server then knows. (`Script` would load it, and panic at a reply that is not its hash.)
+        if matches!(&answer, Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)) {
+            answer = call("EVAL", DRAW).query_async(&mut connection).await;
         }
-        for number in numbers {
-            call.arg(number);
-        }
-        let reply = match call.invoke_async::<String>(&mut connection).await {
+        let reply = match answer {
             Ok(text) => parse(&text).ok_or(StoreError::Unexpected),
             Err(error) => Err(translate(&error)),
         };
@@ -243,7 +245,7 @@ impl Store {
 
 async fn connect(servers: &mut Servers, timeout: Duration, key: &str) -> redis::RedisResult<(Connection, Eviction)> {
     let mut connection = servers.connect(timeout).await?;
-    let eviction = match MEMORY.key(key).invoke_async::<String>(&mut connection).await {
+    let eviction = match redis::cmd("EVAL").arg(MEMORY).arg(1).arg(key).query_async::<String>(&mut connection).await {
         Ok(info) => Eviction::read(&info),
         Err(error) if matches!(translate(&error), StoreError::Refused(_) | StoreError::ReadOnly) => Eviction::Unknown,
         Err(error) => return Err(error),

@@ -141,6 +141,11 @@
 //! so. A window takes back in any case, and a [`WaitingTokenBucket`] while its pool has room: take that for what stands before
 //! a limit that is hotly contended.
 //!
+//! Where one can stand in line for each of the limits, one can for all: [`LimitSet::reserve_n`](crate::LimitSet::reserve_n) takes a place
+//! in each line or in none, `acquire_blocking` and `acquire` wait for the latest of them and spend all together, and whoever gives up gives
+//! all of them back. Each place counts at its own instant, so that what is *done* can be late in the faster limits by what was waited for
+//! the slowest: bound it by the caller's patience.
+//!
 //! # Changing a quota
 //!
 //! [`AdjustableTokenBucket::set_quota`](crate::AdjustableTokenBucket::set_quota) changes rate and burst while any number of threads call. It
@@ -151,6 +156,10 @@
 //! limiter that is replaced by a new one admits a burst each time; and a reload each 900 ms takes nothing from a limit of one per second,
 //! where a new limiter that starts empty would never admit. [`CarryOver`](crate::CarryOver) has the alternatives, each with what it
 //! admits.
+//!
+//! [`KeyedLimiter::set_quota`](crate::KeyedLimiter::set_quota), and that of each [`Class`](crate::keyed::Class::set_quota), do the same for every
+//! key at once, of which none is touched: a word says until when its key is in debt, and the class reads words from before the change
+//! at the rate at which they were written.
 //!
 //! Quotas are read from text, such as `600/min burst 20`, and an error points at the place: see [`Quota`](crate::Quota). With the
 //! feature `serde` they stand in any file of settings. In TOML, with a name for each:
@@ -163,7 +172,15 @@
 //! report = "1 per 30d"
 //! ```
 //!
-//! All other limiters keep the quota that they were built with, the classes of a table and windows among them.
+//! All other limiters keep the quota that they were built with, windows among them.
+//!
+//! # Windows by the calendar
+//!
+//! Windows begin where their clock's count does. On a [`WallClock`] that is the time of day, in UTC or at an offset: a
+//! [`FixedWindow`] of a day begins at midnight there, and a refusal's hint is the time until then. The time of day can be set. Set
+//! *back*, it gives no second window's worth: an older reading counts as the latest window that was used, until the clock is back where
+//! it was. Set *forward*, it gives at most what the windows stepped over would have: a fixed window its limit once. Where a clock
+//! was far ahead and is put right, [`forgive`](crate::RateLimiter::forgive) the limiter.
 //!
 //! # Looking inside
 //!

@@ -118,6 +118,27 @@ fn every_key_reads_the_clock_once() {
     );
 }
 
+/// The line of a key, which is a limiter as others are.
+#[test]
+fn a_keys_line_reads_the_clock_once() {
+    let clock = Hasty::new();
+    let (hasty, told) = (Arc::new(table(clock.clone())), table(ManualClock::new()));
+    let (line, told) = (hasty.line(&5), told.line(&5));
+    one_reading(
+        "a key's line",
+        &clock,
+        |n| RateLimit::try_acquire_n_with_status(&line, n),
+        |n, now| told.try_acquire_n_with_status_at(n, now),
+    );
+    let (owned, other) = (Arc::clone(&hasty).line_owned(&6), table(ManualClock::new()));
+    one_reading(
+        "a key's line, owned",
+        &clock,
+        |n| RateLimit::try_acquire_n_with_status(&owned, n),
+        |n, now| other.line(&6).try_acquire_n_with_status_at(n, now),
+    );
+}
+
 /// Where a table has no slot for a key, with newcomers that share and without.
 #[test]
 fn a_full_table_reads_the_clock_once() {

@@ -25,7 +25,7 @@ struct Exact {
 impl Exact {
     fn new(quota: Quota) -> Self {
         let (tokens, period) = (quota.tokens(), u64::try_from(quota.period().as_nanos()).expect("at most 2^62"));
-        let grain = (0..).map(|bits| 1 << bits).find(|grain| period * grain >= tokens).expect("one is large enough");
+        let grain = (0..64).map(|bits| 1 << bits).find(|grain| period * grain >= tokens).expect("one is large enough");
         let missing = quota.burst().next_multiple_of(grain) - quota.burst();
         let burst = quota.burst().div_ceil(grain);
         let quota = Quota::try_new(tokens, Duration::from_nanos(period * grain), burst).expect("modest numbers");

@@ -5,6 +5,7 @@ mod late;
 mod look;
 mod model;
 mod stress;
+mod waiting;
 
 use std::time::Duration;
 use tollgate::{

@@ -12,7 +12,7 @@ use tollgate_testing::trace::{Admission, first_violation};
 const THREADS: usize = 4;
 
 /// Runs `work` on all threads at once; returns what each returned.
-fn together<T: Send>(work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+pub(crate) fn together<T: Send>(work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let (start, work) = (&Barrier::new(THREADS), &work);
     thread::scope(|scope| {
         let spawn = |thread| {

@@ -36,3 +36,14 @@ pub(crate) fn wait(wait: Duration) {
     #[cfg(feature = "metrics")]
     metrics::histogram!("tollgate_wait_seconds").record(wait);
 }
+
+/// Notes what has become of a request of a client: sent, or not.
+#[cfg_attr(not(any(feature = "metrics", feature = "tracing")), allow(unused_variables, clippy::missing_const_for_fn))]
+pub(crate) fn paced(outcome: &'static str, retry_after: Option<Duration>) {
+    #[cfg(feature = "metrics")]
+    metrics::counter!("tollgate_paced_requests_total", "outcome" => outcome).increment(1);
+    #[cfg(feature = "tracing")]
+    if outcome != "sent" {
+        tracing::debug!(outcome, ?retry_after, "not sent");
+    }
+}

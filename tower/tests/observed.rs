@@ -115,14 +115,23 @@ fn however_many_clients_come_there_are_as_many_series_as_outcomes() {
 }
 
 #[test]
-fn what_a_client_holds_back_is_recorded_too() {
+fn what_a_client_holds_back_is_recorded_too_and_what_it_does_not_send_is_counted() {
     let (counted, waits) = recorded(async {
-        let client = PaceLayer::new(Pace::new(Quota::per_second(2).with_burst(1))).layer(service_fn(inner));
+        let pace = Pace::new(Quota::per_second(2).with_burst(1)).for_hosts(1);
+        let client = PaceLayer::new(pace).layer(service_fn(inner));
+        let to = |url: &str| Request::get(url).body(()).unwrap();
         for _ in 0..3 {
-            client.clone().oneshot(Request::get("http://a.example/").body(()).unwrap()).await.unwrap();
+            client.clone().oneshot(to("http://a.example/")).await.unwrap();
+        }
+        assert!(client.oneshot(to("http://b.example/")).await.is_err());
+        let hasty = PaceLayer::new(pace.patient_for(Duration::ZERO)).layer(service_fn(inner));
+        for is_sent in [true, false, false] {
+            assert_eq!(hasty.clone().oneshot(to("http://a.example/")).await.is_ok(), is_sent);
         }
     });
-    assert_eq!(counted, []);
+    let expected = [("denied", 2), ("sent", 4), ("too_many_hosts", 1)]
+        .map(|(outcome, n)| (format!("tollgate_paced_requests_total outcome={outcome}"), n));
+    assert_eq!(counted, expected);
     let [(name, waits)] = &waits[..] else { panic!("{waits:?}") };
     assert_eq!(name, "tollgate_wait_seconds");
     // The runtime's timers are of whole milliseconds, rounded up.

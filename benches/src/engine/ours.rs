@@ -5,8 +5,9 @@ use super::label::{Label, Named};
 use super::load::Load;
 use core::time::Duration;
 use tollgate::{
-    Clock, DefaultClock, FixedWindow, IntervalBucket, LeakyBucket, MonotonicClock, PackedTokenBucket, Quota,
-    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket, WaitingTokenBucket,
+    AdjustableTokenBucket, Clock, Counted, DefaultClock, FixedWindow, IntervalBucket, LeakyBucket, LimitSet,
+    MonotonicClock, PackedTokenBucket, Quota, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket,
+    WaitingTokenBucket,
 };
 
 impl Named for DefaultClock {
@@ -47,6 +48,32 @@ impl Engine for Leaky {
     }
 }
 
+/// The token bucket whose quota can be changed while it is in use. Nobody changes it here.
+impl Engine for AdjustableTokenBucket {
+    const LABEL: Label = Label::ours("adjustable", "quanta");
+
+    fn build(quota: Quota) -> Self {
+        Self::new(quota)
+    }
+
+    fn caller(&self) -> impl FnMut() -> bool {
+        || self.try_acquire().is_ok()
+    }
+}
+
+/// The token bucket with a count of its decisions for each thread: what counting costs.
+impl Engine for Counted<TokenBucket> {
+    const LABEL: Label = Label::ours("counted", "quanta");
+
+    fn build(quota: Quota) -> Self {
+        Self::new(TokenBucket::new(quota))
+    }
+
+    fn caller(&self) -> impl FnMut() -> bool {
+        || self.count(self.limiter().try_acquire()).is_ok()
+    }
+}
+
 /// The token bucket in which callers can wait, asked for a place that is due now and then spent: what waiting costs where
 /// nobody has to.
 #[derive(Debug)]
@@ -61,6 +88,22 @@ impl Engine for Places {
 
     fn caller(&self) -> impl FnMut() -> bool {
         || self.0.reserve_within(1, Duration::ZERO).is_ok_and(|place| place.spend().is_ok())
+    }
+}
+
+/// Three token buckets at once, all of them or none: what each limit more costs, and what it costs to look first.
+#[derive(Debug)]
+pub struct ThreeLimits(LimitSet<TokenBucket, 3>);
+
+impl Engine for ThreeLimits {
+    const LABEL: Label = Label::ours("three-limits", "quanta");
+
+    fn build(quota: Quota) -> Self {
+        Self(LimitSet::new([quota; 3].map(TokenBucket::new)))
+    }
+
+    fn caller(&self) -> impl FnMut() -> bool {
+        || self.0.try_acquire().is_ok()
     }
 }
 

@@ -5,17 +5,17 @@ use super::floor::{FloorClock, FloorRmw, Reading, StdInstant};
 use super::keyed::registry as keyed;
 use super::label::{Entry, Kind};
 use super::mutex::{MutexLog, MutexParkingLot, MutexSameStep, MutexStd};
-use super::ours::{Handles, Interval, Leaky, Places};
+use super::ours::{Handles, Interval, Leaky, Places, ThreeLimits};
 use super::peer::better_bucket::BetterBucket;
-use super::peer::governor::Governor;
+use super::peer::governor::{Governor, GovernorThrice};
 use super::peer::leaky_bucket::LeakyBucketCrate;
 use super::peer::quanta_clock::QuantaClock as PeerQuantaClock;
 use super::peer::rate_net::RateNet;
 use super::peer::ratelimit::Ratelimit;
 use governor::clock::MonotonicClock as GovernorMonotonic;
 use tollgate::{
-    CoarseClock, FixedWindow, Monotone, MonotonicClock, PackedTokenBucket, QuantaClock, ShardedTokenBucket,
-    SlidingWindowCounter, SlidingWindowLog, TokenBucket,
+    AdjustableTokenBucket, CoarseClock, Counted, FixedWindow, Monotone, MonotonicClock, PackedTokenBucket, QuantaClock,
+    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket, WallClock,
 };
 
 /// Something that can be done with any engine.
@@ -41,7 +41,10 @@ pub fn engines<V: Visitor>() -> Vec<Entry<V::Work>> {
         TokenBucket,
         TokenBucket<MonotonicClock>,
         Leaky,
+        AdjustableTokenBucket,
+        Counted<TokenBucket>,
         Places,
+        ThreeLimits,
         PackedTokenBucket,
         ShardedTokenBucket,
         Handles,
@@ -55,6 +58,7 @@ pub fn engines<V: Visitor>() -> Vec<Entry<V::Work>> {
         MutexLog,
         Governor,
         Governor<GovernorMonotonic>,
+        GovernorThrice,
         Ratelimit,
         Ratelimit<PeerQuantaClock>,
         BetterBucket,
@@ -74,6 +78,7 @@ pub fn clocks<V: Visitor>() -> Vec<Entry<V::Work>> {
         Reading<Monotone<QuantaClock>>,
         Reading<StdInstant>,
         Reading<MonotonicClock>,
+        Reading<WallClock>,
         Reading<CoarseClock>,
     ]
 }

@@ -1,11 +1,12 @@
 //! Faults: not one admission above the bound in any, and admissions go on afterwards.
 
-use crate::process::{FILL, Process, QUOTA, excess, gather};
+use crate::process::{FILL, LEASE, Process, QUOTA, excess, gather};
 use crate::proxy;
 use crate::server::Server;
 use rustix::process::Signal;
 use std::thread::sleep;
 use std::time::Duration;
+use tollgate_redis::DistributedTokenBucket;
 
 const RUN: Duration = Duration::from_millis(1_800);
 
@@ -13,13 +14,13 @@ fn three(server: &Server) -> Vec<Process> {
     (0..3).map(|_| Process::start(&server.url(), RUN)).collect()
 }
 
-/// Nothing above the bound; at least `least` admissions after `since`, a part of the run from the first admission on.
+/// Nothing above the bound, and at least `least` admissions.
 fn judge(traces: &[Vec<(u64, u64)>], least: usize) {
     let total = traces.iter().map(Vec::len).sum::<usize>();
     let excess = excess(traces, QUOTA);
-    println!("admitted {total} = {:?}, worst excess {excess}", traces.iter().map(Vec::len).collect::<Vec<_>>());
-    assert!(excess <= 0, "{excess} above the bound");
-    assert!(total >= least, "{total} of at least {least}");
+    let each: Vec<_> = traces.iter().map(Vec::len).collect();
+    assert!(excess <= 0, "{excess} above the bound: {each:?}");
+    assert!(total >= least, "{total} of at least {least}: {each:?}");
 }
 
 #[test]
@@ -29,14 +30,6 @@ fn steady_demand_is_admitted_and_fair() {
     judge(&traces, 1_000);
     let total = traces.iter().map(Vec::len).sum::<usize>();
     assert!(traces.iter().all(|trace| trace.len() * 6 >= total), "less than half of an equal share");
-    // All that falls due in a second of it, the burst once spent, but for what two batches in each hand may hide.
-    let mut befores: Vec<_> = traces.concat().iter().map(|&(before, _)| before).collect();
-    befores.sort_unstable();
-    let from = befores[0] + 500_000;
-    let in_a_second = befores.iter().filter(|&&before| (from..from + 1_000_000).contains(&before)).count();
-    // 99 % and more on a machine with a core to spare. Half may be lost to a busy one, whose clients stand still meanwhile.
-    println!("admitted {in_a_second} in a second in which {} fell due", QUOTA.tokens());
-    assert!(in_a_second as u64 * 2 >= QUOTA.tokens());
 }
 
 #[test]
@@ -117,6 +110,36 @@ fn a_replica_is_promoted() {
     judge(&gather(clients), 1_000);
 }
 
+/// The first server takes over again from its replica, whose older state it has copied, marker and all. Nobody has drawn from
+/// the replica, so its marker is the first one's own.
+#[tokio::test]
+async fn a_primary_that_comes_back_with_its_replicas_state_starts_empty() {
+    let Some(first) = Server::start(&["--repl-diskless-sync-delay", "0"]) else { return };
+    let replica_of = format!("127.0.0.1 {}", first.port);
+    let Some(second) = Server::start(&["--replicaof", &replica_of, "--repl-diskless-sync-delay", "0"]) else { return };
+    let bucket = || {
+        let store = first.store(2_000);
+        DistributedTokenBucket::new(store, "test", "limit", QUOTA, Duration::ZERO).unwrap()
+    };
+    bucket().acquire_within(1, Duration::from_secs(5)).await.unwrap();
+    let get = |server: &Server, key, field| server.command(&["HGET", key, field]);
+    let position = |server| get(server, "{test}:limit:limit", "position");
+    while position(&second) != position(&first) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    second.command(&["REPLICAOF", "NO", "ONE"]);
+    bucket().acquire_within(9, Duration::from_secs(5)).await.unwrap();
+    first.command(&["REPLICAOF", "127.0.0.1", &second.port.to_string()]);
+    while position(&second) != position(&first) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    first.command(&["REPLICAOF", "NO", "ONE"]);
+    // What was drawn meanwhile is forgotten, so the epoch must be another.
+    let _ = bucket().try_acquire().await;
+    let epoch = |server| get(server, "{test}:marker", "epoch");
+    assert_ne!(epoch(&first), epoch(&second));
+}
+
 #[test]
 fn replies_are_dropped_delayed_and_repeated() {
     let Some(server) = Server::start(&[]) else { return };
@@ -124,4 +147,23 @@ fn replies_are_dropped_delayed_and_repeated() {
         .map(|seed| Process::start(&format!("redis://127.0.0.1:{}/", proxy::start(server.port, seed)), RUN))
         .collect();
     judge(&gather(clients), 300);
+}
+
+#[test]
+fn replies_are_dropped_delayed_and_repeated_in_exact_mode() {
+    let Some(server) = Server::start(&[]) else { return };
+    let exact = [("CLIENT_EXACT", "1")];
+    let start = |seed| Process::with(&format!("redis://127.0.0.1:{}/", proxy::start(server.port, seed)), RUN, &exact);
+    judge(&gather((1..4).map(start).collect()), 100);
+}
+
+#[test]
+fn a_server_sleeps_longer_than_the_leases_and_then_executes_what_was_sent() {
+    let Some(server) = Server::start(&[]) else { return };
+    let clients = three(&server);
+    sleep(FILL + RUN / 3);
+    server.signal(Signal::STOP);
+    sleep(3 * LEASE);
+    server.signal(Signal::CONT);
+    judge(&gather(clients), 1_000);
 }

@@ -38,14 +38,22 @@ impl DeniedBy {
     /// As many limits as there are bits to name them.
     pub(super) const MOST: usize = u64::BITS as usize;
 
-    /// Refused by one limit, so far.
+    /// Refused by this limit besides those that are known to.
     #[cold]
-    pub(super) const fn one(limit: usize, denied: Denied) -> Self {
+    pub(crate) fn and_by(known: Option<Self>, limit: usize, denied: Denied) -> Self {
+        match known {
+            None => Self::one(limit, denied),
+            Some(known) => known.and(limit, denied),
+        }
+    }
+
+    /// Refused by one limit, so far.
+    const fn one(limit: usize, denied: Denied) -> Self {
         Self { refused: 1 << limit, spent: 0, late: false, longest: limit, denied }
     }
 
     /// Refused by one more.
-    pub(super) fn and(self, limit: usize, denied: Denied) -> Self {
+    fn and(self, limit: usize, denied: Denied) -> Self {
         let refused = self.refused | 1 << limit;
         let longer = match (self.denied.retry_after(), denied.retry_after()) {
             (Some(so_far), Some(wait)) => wait > so_far,
@@ -56,12 +64,12 @@ impl DeniedBy {
     }
 
     /// Refused after the look had found nothing.
-    pub(super) const fn late(self) -> Self {
+    pub(crate) const fn late(self) -> Self {
         Self { late: true, ..self }
     }
 
     /// A limit that has not taken back what was taken of it.
-    pub(super) const fn and_spent(self, limit: usize) -> Self {
+    pub(crate) const fn and_spent(self, limit: usize) -> Self {
         Self { spent: self.spent | 1 << limit, ..self }
     }
 

@@ -82,8 +82,8 @@ use core::fmt;
 /// ```
 #[derive(Clone, Copy)]
 pub struct LimitSet<L, const N: usize, #[cfg(feature = "std")] C = DefaultClock, #[cfg(not(feature = "std"))] C> {
-    pub(super) limits: [L; N],
-    pub(super) clock: C,
+    limits: [L; N],
+    clock: C,
 }
 
 #[cfg(feature = "std")]
@@ -129,6 +129,10 @@ impl<L, const N: usize, C> LimitSet<L, N, C> {
             Some(limit) => Err(LimitSetError::TakesNothingBack { limit }),
             None => Ok(Self::with_clock(limits, clock)),
         }
+    }
+
+    pub(crate) const fn clock(&self) -> &C {
+        &self.clock
     }
 
     /// The limits, in order.
@@ -205,10 +209,9 @@ fn look<L: RateLimitAt>(
     known: Option<DeniedBy>,
 ) -> Option<DeniedBy> {
     let asked = limits.iter().zip(costs).zip(first..);
-    asked.fold(known, |known, ((limit, &cost), number)| match (limit.check_n_at(cost, now), known) {
-        (Ok(()), known) => known,
-        (Err(denied), None) => Some(DeniedBy::one(number, denied)),
-        (Err(denied), Some(known)) => Some(known.and(number, denied)),
+    asked.fold(known, |known, ((limit, &cost), number)| match limit.check_n_at(cost, now) {
+        Ok(()) => known,
+        Err(denied) => Some(DeniedBy::and_by(known, number, denied)),
     })
 }
 
@@ -220,7 +223,7 @@ fn take<L: RateLimitAt>(first: usize, limits: &[L], costs: &[u64], now: Nanos) -
         return Ok(());
     };
     let taken = limit.take_n_at(cost, now).map_err(|denied| {
-        let denied = DeniedBy::one(first, denied).late();
+        let denied = DeniedBy::and_by(None, first, denied).late();
         look(first + 1, limits, costs, now, Some(denied)).unwrap_or(denied)
     })?;
     let rest = take(first + 1, limits, costs, now);

@@ -10,9 +10,9 @@ use tollgate::{
     AdjustError, AdjustableTokenBucket, BuildError, CarryOver, ClientKey, Clock, Counted, Counts, Debtor, Denied,
     DeniedBy, Fingerprint, FixedWindow, Handle, Hint, IntervalBucket, KeyedError, KeyedLimiter, KeyedLine, KeyedPlace,
     KeyedRateLimit, LeakyBucket, LimitSet, LimitSetError, Line, ManualClock, Moment, Monotone, Nanos, Occupancy,
-    OwnedKeyedLine, PackedTokenBucket, ParseQuotaError, Place, Quota, QuotaError, RateLimit, RateLimitAt, RateLimiter,
-    SeededState, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Snapshot, SnapshotError, Status, Steady,
-    Step, Taken, TokenBucket, Turns, WaitingTokenBucket,
+    OwnedKeyedLine, PackedTokenBucket, ParseQuotaError, Place, Places, Quota, QuotaError, RateLimit, RateLimitAt,
+    RateLimiter, SeededState, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Snapshot, SnapshotError,
+    Status, Steady, Step, Taken, TokenBucket, Turns, WaitingTokenBucket,
 };
 
 /// For each type once: two names of one type would be a conflict.
@@ -69,6 +69,7 @@ impl<C> Distinct for WaitingTokenBucket<C> {}
 impl<K: ?Sized, S, C> Distinct for KeyedLimiter<K, S, C> {}
 impl<K: ?Sized, S, C> Distinct for Class<'_, K, S, C> {}
 impl<L: Line> Distinct for Place<L> {}
+impl<L: Line, const N: usize> Distinct for Places<L, N> {}
 impl<K: ?Sized, S, C> Distinct for KeyedLine<'_, K, S, C> {}
 impl<K: ?Sized, S, C> Distinct for OwnedKeyedLine<K, S, C> {}
 impl<L> Distinct for Turns<L> {}
@@ -150,8 +151,9 @@ mod with_quanta {
 #[cfg(feature = "async")]
 mod with_async {
     use super::{Distinct, Line};
-    use tollgate::{Acquire, Timer, Turn};
+    use tollgate::{Acquire, JointTurn, Timer, Turn};
 
+    impl<P, S> Distinct for JointTurn<P, S> {}
     impl<L: Line> Distinct for Turn<L> where L::Clock: Timer {}
     impl<L: Line> Distinct for Acquire<L> where L::Clock: Timer {}
     #[cfg(all(feature = "std", not(loom)))]
