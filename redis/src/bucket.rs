@@ -233,9 +233,9 @@ impl DistributedTokenBucket {
         self.0.give_back().await
     }
 
-    /// Whether a lease has tokens that can be spent.
-    pub(crate) fn holds_any(&self) -> bool {
-        self.0.held() > 0
+    /// Whether another in its place would be no different: no lease has tokens that can be spent, and the share is whole.
+    pub(crate) fn is_as_new(&self) -> bool {
+        self.0.held() == 0 && self.0.has_whole_share()
     }
 }
 

@@ -49,7 +49,17 @@
 use crate::terms::Terms;
 use std::collections::BTreeMap;
 
-/// How far a limit has come, as far as somebody has seen (rule 7).
+/// How far a limit has come, as far as somebody has seen (rule 7). The later of two is the greater.
+///
+/// # Examples
+///
+/// ```
+/// use tollgate_redis::centre::Seen;
+///
+/// let seen = Seen { epoch: 1_000, instant: 5_000, position: 70 };
+/// assert!(seen > Seen { epoch: 1_000, instant: 4_000, position: 80 }); // since then, ten have gone back
+/// assert_eq!(Seen::default(), Seen { epoch: 0, instant: 0, position: 0 }); // whoever has seen nothing
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Seen {
     /// The instant at which the namespace's epoch began.
@@ -97,6 +107,34 @@ struct Marker {
 }
 
 /// The state of one limit in a store.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tollgate::Quota;
+/// use tollgate_redis::Terms;
+/// use tollgate_redis::centre::{Centre, Request, Seen};
+///
+/// // 1000 per second, and leases of 100 ms: the centre saves up 899.
+/// let terms = Terms::new(Quota::per_second(1_000), Duration::from_millis(100)).unwrap();
+/// let mut centre = Centre::default();
+/// let first = Request { instance: 7, sequence: 1, least: 1, most: 100, back: 0, seen: Seen::default() };
+/// let (server, start) = ("a", 1_000_000_000);
+///
+/// // The namespace begins now, empty, and begins to fill after a lease.
+/// let answer = centre.draw(terms, server, start, first).unwrap();
+/// assert_eq!((answer.granted, answer.seen.epoch), (0, start));
+///
+/// // 150 ms later, 50 have fallen due.
+/// let second = Request { sequence: 2, seen: answer.seen, ..first };
+/// let answer = centre.draw(terms, server, start + 150_000, second).unwrap();
+/// assert_eq!(answer.granted, 50);
+///
+/// // The same request again is answered again, and an older one is not.
+/// assert_eq!(centre.draw(terms, server, start + 160_000, second), Some(answer));
+/// assert_eq!(centre.draw(terms, server, start + 160_000, first), None);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Centre {
     marker: Option<Marker>,

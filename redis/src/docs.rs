@@ -109,7 +109,7 @@
 //! | tokens drawn | `HGET {namespace}:limit:name position`, its growth per second | against what your service admitted: the difference is void, so leases are too long or batches too large |
 //! | epochs | `HGET {namespace}:marker epoch`, an instant in microseconds | each change is a loss, a restart or a fail-over, and a pause of a lease |
 //! | terms | `HGET {namespace}:limit:name terms`: tokens, microseconds, burst and lease of the store | what processes agreed on |
-//! | trips | `INFO commandstats`, `evalsha`: calls and time | load on the store; some 10 us of its one thread each |
+//! | trips | `INFO commandstats`, `evalsha`: calls and time | load on the store and its one thread |
 //! | memory | `maxmemory`, `used_memory`, `evicted_keys` | four small keys for each limit in use; evictions must stay 0 |
 //! | the clock | offset of the store's machine, by its time daemon | steps |
 

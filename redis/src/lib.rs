@@ -3,7 +3,7 @@
 //! See [`docs`] for when to use it, how to choose sizes and what to watch, and [`centre`] for the rules and the proof of the
 //! bound. Its tests need a `redis-server` and say `NOT CHECKED` without one.
 //!
-//! Not published yet. The proof is on paper, in tests with faults, and in a search of all states within small bounds.
+//! The proof is on paper, in tests with faults, and in a search of all states within small bounds.
 #![forbid(unsafe_code)]
 
 mod asking;

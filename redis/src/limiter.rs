@@ -16,7 +16,7 @@ use tollgate::{Quota, Status};
 const PARTS: usize = 16;
 
 /// A limit for each key, that any number of processes keep together: a [`DistributedTokenBucket`] each, made when its key
-/// comes first, and dropped when its place is needed and it holds nothing.
+/// comes first, and dropped when its place is needed, it holds nothing and its [`Share`](Degraded::Share) is whole.
 ///
 /// Bound: that of a [`DistributedTokenBucket`], for each key. A call that finds its key takes a lock for the time of a look-up,
 /// then is as fast as the bucket's.
@@ -117,7 +117,7 @@ impl DistributedKeyedLimiter {
     ///
     /// # Errors
     ///
-    /// [`Refused::TooManyKeys`] if the table is full of keys that hold leases or are in use.
+    /// [`Refused::TooManyKeys`] if the table is full of keys that hold leases, have spent of their share or are in use.
     pub fn bucket(&self, key: &str) -> Result<Arc<DistributedTokenBucket>, Refused> {
         let mut part = self.part(key);
         if let Some(bucket) = part.buckets.get(key) {
@@ -230,7 +230,7 @@ impl DistributedKeyedLimiter {
 }
 
 impl Part {
-    /// Drops every bucket that holds nothing and is not in use.
+    /// Drops every bucket that is as a new one and not in use.
     ///
     /// Another process that wants the key finds its limit in the store as it is, and so does this one, later.
     fn make_room(&mut self, lease: Duration) -> Result<(), ()> {
@@ -239,7 +239,7 @@ impl Part {
             return Err(());
         }
         let before = self.buckets.len();
-        self.buckets.retain(|_, bucket| Arc::strong_count(bucket) > 1 || bucket.holds_any());
+        self.buckets.retain(|_, bucket| Arc::strong_count(bucket) > 1 || !bucket.is_as_new());
         if self.buckets.len() == before {
             self.full_until = now + (lease / 8).max(Duration::from_millis(1));
             return Err(());

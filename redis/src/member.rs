@@ -144,6 +144,11 @@ impl Member {
         Ok(Ok(()))
     }
 
+    /// Whether nothing of what it may admit without the store is spent.
+    pub(crate) fn has_whole_share(&self) -> bool {
+        self.local.as_ref().is_none_or(|local| local.available() == local.quota().burst())
+    }
+
     fn degraded(&self, n: u64, error: StoreError) -> Result<(), Refused> {
         match (&self.local, &error) {
             (Some(local), StoreError::Away(_) | StoreError::Pausing(_) | StoreError::ReadOnly) => {

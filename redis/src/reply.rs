@@ -2,7 +2,7 @@
 
 use crate::centre::{Answer, Seen};
 
-/// What the script says.
+/// What the script says; [`parse`] reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// The request was executed, now or when it first came.

@@ -48,11 +48,10 @@ impl World {
                 break;
             }
             let (asking, answer) = &mut processes[who];
-            let least = 1;
             match next {
                 Next::Ask => {
                     let most = if terms.lease == 0 { 1 } else { batch };
-                    let request = asking.again(now).unwrap_or_else(|| asking.request(least, most, 0, now));
+                    let request = asking.again(now).unwrap_or_else(|| asking.request(1, most, 0, now));
                     *answer = Some(Err(request));
                     agenda.push(Reverse((now + random.u64(self.ways[who].clone()), who, Next::Arrive)));
                 }
@@ -74,7 +73,7 @@ impl World {
                             assert!(level <= self.quota.burst() as f64 + 1e-6, "{level} above the bound");
                         }
                     }
-                    let quiet = asking.quiet(least, grant.tokens, batch).map_or(0, |(_, wait)| wait);
+                    let quiet = asking.quiet(1, grant.tokens, batch).map_or(0, |(_, wait)| wait);
                     agenda.push(Reverse((now + quiet + random.u64(1..500), who, Next::Ask)));
                 }
             }
@@ -88,9 +87,9 @@ impl World {
         let total: u64 = spent.iter().sum();
         let lease = u64::try_from(self.lease.as_micros()).unwrap();
         let due = Terms::new(self.quota, self.lease).unwrap().due(self.seconds * SECOND - lease);
-        let (least, equal) = (*spent.iter().min().unwrap(), total / spent.len() as u64);
+        let (fewest, equal) = (*spent.iter().min().unwrap(), total / spent.len() as u64);
         assert!(total * 100 >= due * 99, "{total} of {due}: {spent:?}");
-        assert!(least * 2 >= equal, "{least} of {equal}: {spent:?}");
+        assert!(fewest * 2 >= equal, "{fewest} of {equal}: {spent:?}");
     }
 }
 

@@ -14,6 +14,23 @@ const LIFE: u128 = 50 * 31_557_600 * 1_000_000;
 ///
 /// `tokens` fall due each `micros`, a fraction in lowest terms; `burst` is what the centre may save up, which is the quota's
 /// burst less what falls due within one lease, less one for rounding (see [`centre`](crate::centre)).
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tollgate::Quota;
+/// use tollgate_redis::{Terms, TermsError};
+///
+/// let quota = Quota::per_second(1_000);
+/// let terms = Terms::new(quota, Duration::from_millis(125)).unwrap();
+/// assert_eq!(terms, Terms { tokens: 1, micros: 1_000, burst: 1_000 - 125 - 1, lease: 125_000 });
+/// assert_eq!(terms.due(2_500), 2);
+/// assert_eq!(terms.until(3), 3_000);
+///
+/// let longest = Duration::from_millis(500);
+/// assert_eq!(Terms::new(quota, Duration::from_secs(1)), Err(TermsError::LeaseTooLong { longest }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Terms {
     /// Tokens that fall due each [`micros`](Self::micros).

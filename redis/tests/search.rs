@@ -85,7 +85,7 @@ impl State {
             });
         }
         for (index, client) in self.clients.iter().enumerate() {
-            if client.tokens > 0 && (self.now < client.end || broken == Broken::LeaseFromReply) {
+            if client.holds(self.now) || broken == Broken::LeaseFromReply && client.tokens > 0 {
                 with(&|s| {
                     s.clients[index].tokens -= 1;
                     s.level += 1;
@@ -111,21 +111,8 @@ impl State {
                 });
             }
         }
-        if world.gives_back
-            && let Some(client) = self.clients.first()
-            && client.tokens > 0
-            && client.sequence < 2
-            && self.now < client.end
-        {
-            with(&|s| {
-                let client = &mut s.clients[0];
-                client.sequence += 1;
-                let (sequence, back, seen) = (client.sequence, client.tokens, client.seen);
-                client.tokens = if broken == Broken::BackAndKept { back } else { 0 };
-                let request = Request { instance: 1, sequence, least: 0, most: 0, back, seen };
-                client.pending = Some((request, s.now));
-                s.requests.push(request);
-            });
+        if world.gives_back && self.clients[0].sequence < 2 && self.clients[0].holds(self.now) {
+            with(&|s| s.give_back(broken));
         }
         // Messages stay in the network: one that is never taken is lost, one that is taken again was repeated.
         for &request in &self.requests {
@@ -174,6 +161,28 @@ impl State {
             }
         }
         all
+    }
+}
+
+impl State {
+    /// The first client gives back what it has.
+    fn give_back(&mut self, broken: Broken) {
+        let client = &mut self.clients[0];
+        client.sequence += 1;
+        let back = std::mem::take(&mut client.tokens);
+        let Client { sequence, seen, .. } = *client;
+        if broken == Broken::BackAndKept {
+            client.tokens = back;
+        }
+        let request = Request { instance: 1, sequence, least: 0, most: 0, back, seen };
+        client.pending = Some((request, self.now));
+        self.requests.push(request);
+    }
+}
+
+impl Client {
+    fn holds(&self, now: u64) -> bool {
+        self.tokens > 0 && now < self.end
     }
 }
 

@@ -16,6 +16,7 @@
 //!   requests or bytes. A policy refuses, has requests wait in line for a bounded time, or only observes.
 //! * [`key`]: whom a request is counted for. Peers, clients behind trusted proxies, API keys, and any function.
 //! * [`client`]: a layer for clients that paces what goes to each host, and heeds what the host answers.
+//! * [`ThrottledBody`]: bodies whose bytes stand in line as they pass.
 //! * [`Dialect`] and [`Answer`]: what clients are told.
 //!
 //! # Features
@@ -37,10 +38,12 @@ mod layer;
 mod limit;
 mod observe;
 mod policy;
+mod throttled;
 
 pub use answer::{Answer, Dialect, EmptyAnswer, GrpcAnswer, ProblemAnswer, Reason, Refusal, Report};
 pub use layer::{RateLimitLayer, RateLimitService, ResponseFuture};
 pub use policy::{Keyless, Policy, Unit, body_bytes};
+pub use throttled::{ThrottledBody, ThrottledBodyError};
 
 use http::header::{HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};

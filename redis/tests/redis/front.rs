@@ -4,7 +4,7 @@ use crate::process::QUOTA;
 use crate::server::{Server, free_port, store_at};
 use std::time::{Duration, Instant};
 use tollgate::Quota;
-use tollgate_redis::{DistributedKeyedLimiter, DistributedTokenBucket, Refused, StoreError, TermsError};
+use tollgate_redis::{Degraded, DistributedKeyedLimiter, DistributedTokenBucket, Refused, StoreError, TermsError};
 
 const LEASE: Duration = Duration::from_millis(100);
 
@@ -114,4 +114,18 @@ fn what_no_store_could_keep_is_refused_at_once() {
     assert_eq!([bucket(1), bucket(1_399)], [None, None]);
     assert_eq!(bucket(0), Some(TermsError::Batch { tokens: 0, largest: 1_399 }));
     assert_eq!(bucket(1_400), Some(TermsError::Batch { tokens: 1_400, largest: 1_399 }));
+}
+
+/// Else whoever knows more keys than there is room for has each one's share as often as it comes round.
+#[tokio::test]
+async fn a_share_that_was_spent_is_not_forgotten_for_another_key() {
+    let share = Degraded::Share(Quota::per_hour(1).with_burst(3));
+    let away = DistributedKeyedLimiter::new(store_at(free_port(), 100), "test", QUOTA, Duration::ZERO, 1).unwrap();
+    let away = away.with_degraded(share);
+    for n in 0..10 {
+        let first = away.try_acquire("first").await;
+        assert_eq!(first.is_ok(), n < 3, "{n}: {first:?}");
+        let second = away.try_acquire("second").await;
+        assert_eq!(second, Err(Refused::TooManyKeys { capacity: 1 }));
+    }
 }

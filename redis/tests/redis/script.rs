@@ -95,17 +95,17 @@ struct Counts {
 }
 
 /// Random requests to the script and to the step; the first that they answer differently.
-fn compare(server: &Server, script: &str, seed: u64) -> Result<Counts, String> {
+fn compare(server: &Server, script: &str, start: u64) -> Result<Counts, String> {
     let mut link = redis::Client::open(server.url()).unwrap().get_connection().unwrap();
     let script = redis::Script::new(&steered(script));
-    let mut random = fastrand::Rng::with_seed(seed);
+    let mut random = fastrand::Rng::with_seed(start);
     let mut counts = Counts::default();
     for run in 0..60 {
         let quota = Quota::per(random.u64(1..5_000), Duration::from_nanos(random.u64(1_000_000..10_000_000_000)));
         let burst = random.u64(50..100_000);
         let term = Duration::from_micros(random.u64(0..2) * random.u64(1_000..3_000_000));
         let Ok(terms) = Terms::new(quota.with_burst(burst), term) else { continue };
-        let tag = format!("{seed}-{run}");
+        let tag = format!("{start}-{run}");
         let mut pair = Pair { link: &mut link, script: &script, tag, terms, centre: Centre::default(), last: None };
         let mut time = 1_700_000_000_000_000 + random.u64(0..1 << 40);
         let (mut place, mut sequences, mut shown) = ("aa".to_owned(), [0_u64; 3], [Seen::default(); 3]);
@@ -239,8 +239,8 @@ fn a_script_without_a_rule_is_another() {
     ] {
         assert_eq!(DRAW.matches(line).count(), 1, "{rule}: {line}");
         let without = DRAW.replace(line, broken);
-        // One seed sees most of them at once.
-        assert!((17..22).any(|seed| compare(&server, &without, seed).is_err()), "not seen: {rule}");
+        // One start of the random numbers sees most of them at once.
+        assert!((17..22).any(|start| compare(&server, &without, start).is_err()), "not seen: {rule}");
         server.command(&["FLUSHALL"]);
     }
     let line = "(elapsed - rest) / micros * tokens + math.floor(rest * tokens / micros)";
