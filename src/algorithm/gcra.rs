@@ -225,9 +225,14 @@ impl Gcra {
         Ok((cost, slack))
     }
 
-    #[cold]
+    #[inline]
     const fn exceeds(&self, n: u64) -> Denied {
-        Denied::ExceedsBurst { cost: n, max_cost: self.timeline.tokens_in(self.burst) }
+        Denied::ExceedsBurst { cost: n, max_cost: self.most() }
+    }
+
+    #[cold]
+    const fn most(&self) -> u64 {
+        self.timeline.tokens_in(self.burst)
     }
 }
 
@@ -247,9 +252,12 @@ impl Algorithm for Gcra {
             return Ok(word);
         }
         let due = self.timeline.position(now);
+        if word <= due {
+            return Ok(due + cost);
+        }
         // At most E(now) + burst, which the timeline keeps within 64 bits.
         if word <= due + slack {
-            Ok(word.max(due) + cost)
+            Ok(word + cost)
         } else {
             // The word is above the slack: the subtraction cannot wrap.
             Err(Denied::TryAfter(self.timeline.hint(word - slack, now)))
