@@ -225,14 +225,21 @@ impl Gcra {
         Ok((cost, slack))
     }
 
-    #[inline]
+    #[cold]
     const fn exceeds(&self, n: u64) -> Denied {
         Denied::ExceedsBurst { cost: n, max_cost: self.most() }
     }
 
+    /// The most that one call can cost, out of line.
     #[cold]
     const fn most(&self) -> u64 {
         self.timeline.tokens_in(self.burst)
+    }
+
+    /// The word of a bucket that is not full: itself. Only to keep a branch a branch.
+    #[cold]
+    const fn not_full(word: u64) -> u64 {
+        word
     }
 }
 
@@ -245,23 +252,23 @@ impl Algorithm for Gcra {
     #[inline(always)]
     #[allow(clippy::inline_always)]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
-        // `price` written out: through its pair of numbers a call takes six instructions more.
-        let Some(cost) = self.timeline.cost(n) else { return Err(self.exceeds(n)) };
-        let Some(slack) = self.burst.checked_sub(cost) else { return Err(self.exceeds(n)) };
+        // `price` written out: through its pair of numbers a call takes six instructions more. So is `exceeds`: what a cold
+        // function returns in memory would have a place there kept for it in every call.
+        let exceeds = || Denied::ExceedsBurst { cost: n, max_cost: self.most() };
+        let Some(cost) = self.timeline.cost(n) else { return Err(exceeds()) };
+        let Some(slack) = self.burst.checked_sub(cost) else { return Err(exceeds()) };
         if cost == 0 {
             return Ok(word);
         }
         let due = self.timeline.position(now);
-        if word <= due {
-            return Ok(due + cost);
-        }
         // At most E(now) + burst, which the timeline keeps within 64 bits.
-        if word <= due + slack {
-            Ok(word + cost)
-        } else {
+        if word > due + slack {
             // The word is above the slack: the subtraction cannot wrap.
-            Err(Denied::TryAfter(self.timeline.hint(word - slack, now)))
+            return Err(Denied::TryAfter(self.timeline.hint(word - slack, now)));
         }
+        // A maximum, as a branch: the processor guesses it, and does not wait for it before it begins to write.
+        let spent = if word <= due { due } else { Self::not_full(word) };
+        Ok(spent + cost)
     }
 
     #[inline]
