@@ -235,12 +235,6 @@ impl Gcra {
     const fn most(&self) -> u64 {
         self.timeline.tokens_in(self.burst)
     }
-
-    /// The word of a bucket that is not full: itself. Only to keep a branch a branch.
-    #[cold]
-    const fn not_full(word: u64) -> u64 {
-        word
-    }
 }
 
 impl sealed::Sealed for Gcra {}
@@ -261,14 +255,18 @@ impl Algorithm for Gcra {
             return Ok(word);
         }
         let due = self.timeline.position(now);
-        // At most E(now) + burst, which the timeline keeps within 64 bits.
-        if word > due + slack {
-            // The word is above the slack: the subtraction cannot wrap.
-            return Err(Denied::TryAfter(self.timeline.hint(word - slack, now)));
+        // Twice compared, and no maximum taken: branches are guessed, so that the write to a full bucket waits for the reading
+        // alone, and that to any other not even for that.
+        if word <= due {
+            return Ok(due + cost);
         }
-        // A maximum, as a branch: the processor guesses it, and does not wait for it before it begins to write.
-        let spent = if word <= due { due } else { Self::not_full(word) };
-        Ok(spent + cost)
+        // At most E(now) + burst, which the timeline keeps within 64 bits.
+        if word <= due + slack {
+            Ok(word + cost)
+        } else {
+            // The word is above the slack: the subtraction cannot wrap.
+            Err(Denied::TryAfter(self.timeline.hint(word - slack, now)))
+        }
     }
 
     #[inline]
