@@ -29,13 +29,16 @@
 //!   [`SlidingWindowCounter`]: one word each.
 //! * [`ShardedTokenBucket`] and its [`Handle`]s, for many cores; [`KeyedLimiter`], for many clients; [`SlidingWindowLog`],
 //!   exact in every window.
-//! * [`RateLimit`], the trait that all but the keyed one have in common; [`RateLimitAt`], for those that can be told the
-//!   time; [`KeyedRateLimit`], for limits by key.
+//! * [`WaitingTokenBucket`], for callers that wait until their turn: threads, and tasks of any runtime.
+//! * [`AdjustableTokenBucket`], whose quota can be changed while it is used; [`Snapshot`], the state of a limiter as bytes;
+//!   [`Counted`] and [`HeavyKeys`], to look inside.
+//! * [`RateLimit`], the trait of every limiter without keys; [`RateLimitAt`], of those that can be told the time;
+//!   [`KeyedRateLimit`], of limits by key.
 //! * [`Denied`] and [`Status`]: what a caller gets back.
 //! * [`Clock`]: where the time comes from. [`ManualClock`] makes tests exact.
 //!
-//! The essays under `docs` say how the algorithms compare, why relaxed atomics are enough, what is verified and how, and
-//! where the limits are.
+//! The essays under `docs` say how the algorithms compare, how to wait, how to operate a limiter, why relaxed atomics are
+//! enough, what is verified and how, and where the limits are.
 #![no_std]
 #![forbid(unsafe_code)]
 #![warn(clippy::std_instead_of_core, clippy::alloc_instead_of_core)]
@@ -52,6 +55,7 @@ portable_atomic::cfg_no_atomic_64! {
 }
 
 pub mod algorithm;
+mod banks;
 mod build_error;
 mod cell;
 mod clock;
@@ -67,6 +71,7 @@ mod quota;
 mod rate_limit;
 mod sharded;
 mod sync;
+mod taken;
 mod timeline;
 mod wait;
 mod window_log;
@@ -93,18 +98,22 @@ pub use limiter::{
     FixedWindow, IntervalBucket, LeakyBucket, PackedTokenBucket, RateLimiter, SlidingWindowCounter, TokenBucket,
 };
 pub use nanos::Nanos;
-pub use operate::{AdjustError, AdjustableTokenBucket, CarryOver, Counted, Counts, Moment, Snapshot, SnapshotError};
+pub use operate::{
+    AdjustError, AdjustableTokenBucket, CarryOver, Counted, Counts, DeniedBy, LimitSet, LimitSetError, Moment,
+    Snapshot, SnapshotError,
+};
 #[cfg(feature = "std")]
 pub use operate::{HeavyKey, HeavyKeys};
 pub use quota::{ParseQuotaError, Quota, QuotaError};
 pub use rate_limit::{KeyedRateLimit, RateLimit, RateLimitAt};
 pub use sharded::{Handle, ShardedTokenBucket};
+pub use taken::Taken;
 pub use timeline::Hint;
 #[cfg(feature = "tokio")]
 pub use wait::AsyncThrottled;
 #[cfg(feature = "async")]
-pub use wait::{Acquire, Turn};
-pub use wait::{KeyedLine, KeyedPlace, Line, OwnedKeyedLine, Place, Turns, WaitingTokenBucket};
+pub use wait::{Acquire, JointTurn, Turn};
+pub use wait::{KeyedLine, KeyedPlace, Line, OwnedKeyedLine, Place, Places, Turns, WaitingTokenBucket};
 #[cfg(feature = "std")]
 pub use wait::{Pacer, Retrying, Throttled, Tick};
 #[cfg(all(feature = "std", feature = "async"))]

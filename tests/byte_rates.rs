@@ -4,8 +4,8 @@ use core::time::Duration;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use tollgate::{
-    FixedWindow, IntervalBucket, LeakyBucket, ManualClock, Nanos, PackedTokenBucket, Quota, QuotaError, RateLimitAt,
-    ShardedTokenBucket, TokenBucket, WaitingTokenBucket,
+    FixedWindow, IntervalBucket, KeyedLimiter, LeakyBucket, ManualClock, Nanos, PackedTokenBucket, Quota, QuotaError,
+    RateLimitAt, ShardedTokenBucket, TokenBucket, WaitingTokenBucket,
 };
 use tollgate_testing::subject::{Kind, Pair};
 use tollgate_testing::trace::{Admission, worst_window};
@@ -68,6 +68,49 @@ fn packets_are_rounded_up_to_units_and_no_further() {
             let most = (burst + rate / 10_000) / rounded * packet;
             assert!(admitted <= most && admitted + 2 * packet >= most, "{rate} {packet}: {admitted} of {most}");
             if let Some(window) = worst_window(&run, bucket.quota()) {
+                assert!(window.excess.numerator() < window.excess.denominator() * u128::from(unit), "{window}");
+            }
+        }
+    }
+}
+
+/// A key of a table, too: costs rounded up to units, the whole burst, every window within the bound.
+#[test]
+fn keys_take_the_byte_rates_of_networks() {
+    for rate in RATES {
+        let quota = Quota::per_second(rate);
+        let unit = 1_u64 << (64 - ((rate - 1) / 1_000_000_000).leading_zeros());
+        for burst in [1, 1_499, unit, unit + 1, rate, 1 << 60] {
+            let keys = KeyedLimiter::<u64>::with_clock(quota.with_burst(burst), 9, ManualClock::new());
+            assert_eq!((keys.status_at(&1, Nanos::ZERO).remaining, keys.class(0).max_cost()), (burst, burst));
+            assert!(keys.try_acquire_n_at(&1, burst, Nanos::ZERO).is_ok());
+            assert_eq!(keys.status_at(&1, Nanos::ZERO).remaining, 0);
+            assert!(keys.try_acquire_n_at(&1, 1, Nanos::ZERO).is_err());
+            for n in [burst, burst / 2, 1].into_iter().filter(|&n| n > 0) {
+                let before = keys.status_at(&2, Nanos::ZERO).remaining;
+                assert!(keys.try_acquire_n_at(&2, n, Nanos::ZERO).is_ok());
+                keys.refund(&2, n / 3);
+                keys.refund(&2, n - n / 3);
+                assert!(keys.status_at(&2, Nanos::ZERO).remaining <= before, "{n} of {burst} at {rate}");
+                keys.forgive_at(&2, Nanos::ZERO);
+            }
+        }
+        for packet in [64, 1_500, 65_536_u64] {
+            let (burst, start) = (16 * 65_536, 1_800_000_000_000_000_000);
+            let keys = KeyedLimiter::<u64>::with_clock(quota.with_burst(burst), 9, ManualClock::new());
+            let (mut run, rounded) = (Vec::new(), packet.div_ceil(unit) * unit);
+            for now in start..=start + 100_000 {
+                while keys.try_acquire_n_at(&7, packet, Nanos(now)).is_ok() {
+                    run.push(Admission::new(packet, Nanos(now)));
+                }
+            }
+            let admitted: u64 = run.iter().map(|packet| packet.cost).sum();
+            let most = (burst + rate / 10_000) / rounded * packet;
+            assert!(
+                admitted <= most + packet && admitted + 2 * packet >= most,
+                "{rate} {packet}: {admitted} of {most}"
+            );
+            if let Some(window) = worst_window(&run, keys.quota()) {
                 assert!(window.excess.numerator() < window.excess.denominator() * u128::from(unit), "{window}");
             }
         }

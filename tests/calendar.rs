@@ -1,7 +1,9 @@
 //! Windows that begin where calendars say, on a time of day that can be set.
 
 use core::time::Duration;
-use tollgate::{Clock, FixedWindow, ManualClock, Nanos, Quota, WallClock};
+use tollgate::{
+    Clock, FixedWindow, IntervalBucket, ManualClock, Nanos, Quota, RateLimitAt, SlidingWindowCounter, WallClock,
+};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -65,5 +67,44 @@ fn a_clock_set_forward_gives_at_most_the_windows_passed() {
         // And back: the windows that were stepped over are gone, not owed.
         clock.set(MARCH);
         assert_eq!(window.try_acquire_up_to(u64::MAX), 0, "{forward:?} forward and back");
+    }
+}
+
+/// Set to and fro, by less than a window and by many: a minute's worth is never admitted after what a later minute has begun, and
+/// a fixed window refuses nothing for which there is room in the latest.
+#[test]
+fn however_the_clock_is_set_no_window_is_given_twice() {
+    let mut random = fastrand::Rng::with_seed(15);
+    for _ in 0..300 {
+        let (limit, clock) = (random.u64(1..9), ManualClock::new());
+        let quota = Quota::per(limit, MINUTE);
+        let limiters: [Box<dyn RateLimitAt>; 3] = [
+            Box::new(FixedWindow::with_clock(quota, clock.clone())),
+            Box::new(IntervalBucket::with_clock(quota, clock.clone())),
+            Box::new(SlidingWindowCounter::with_clock(quota, clock.clone())),
+        ];
+        let (mut latest, mut admitted) = ([0; 3], [0; 3]);
+        let mut now = MARCH;
+        for _ in 0..200 {
+            let step = Duration::from_nanos(random.u64(..300_000_000_000));
+            now = match random.u32(..10) {
+                0 => now.saturating_sub(step),
+                1 => now.saturating_add(step),
+                _ => now.saturating_add(step / 20),
+            };
+            clock.set(now);
+            let (minute, n) = (now.0 / 60_000_000_000, random.u64(1..=limit));
+            for (number, limiter) in limiters.iter().enumerate() {
+                if limiter.try_acquire_n(n).is_ok() {
+                    if minute > latest[number] {
+                        (latest[number], admitted[number]) = (minute, 0);
+                    }
+                    admitted[number] += n;
+                    assert!(admitted[number] <= limit, "a second window's worth");
+                } else if number < 2 {
+                    assert!(minute <= latest[number] && admitted[number] + n > limit, "refused, and there is room");
+                }
+            }
+        }
     }
 }

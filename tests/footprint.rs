@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tollgate::{
     AdjustableTokenBucket, BuildError, CoarseClock, DefaultClock, Denied, FixedWindow, Hint, IntervalBucket,
     LeakyBucket, ManualClock, Monotone, MonotonicClock, Nanos, PackedTokenBucket, Place, Quota, QuotaError, RateLimit,
-    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Status, TokenBucket, WaitingTokenBucket,
+    SlidingWindowCounter, SlidingWindowLog, Status, TokenBucket, WaitingTokenBucket,
 };
 use tollgate_testing::each_limiter;
 use tollgate_testing::subject::Kind;

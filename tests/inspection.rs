@@ -1,5 +1,6 @@
 //! Looking inside: what a table holds, who owes most, what was decided.
 
+use allocation_counter::{AllocationInfo, measure};
 use std::collections::HashMap;
 use std::time::Duration;
 use tollgate::{
@@ -74,6 +75,27 @@ fn heavy_keys_keep_what_the_algorithm_promises() {
         heavy.clear();
         assert!(heavy.top(5).is_empty());
     }
+}
+
+/// However many keys come: what they need was there when they were made. (Keys with memory of their own, such as text, take theirs.)
+#[test]
+fn heavy_keys_take_no_more_memory_than_at_first() {
+    let mut made = None;
+    assert!(measure(|| made = Some(HeavyKeys::new(100))).bytes_current < 100 * 100);
+    let heavy = made.unwrap();
+    let allocated = measure(|| (0..100_000_u64).for_each(|key| heavy.record(&(key * key % 65_537), key % 5)));
+    assert_eq!(allocated, AllocationInfo::default());
+    assert_eq!(heavy.top(usize::MAX).len(), 100);
+}
+
+#[test]
+fn a_weight_of_nothing_drives_nobody_out() {
+    let heavy = HeavyKeys::<u64>::new(2);
+    for (key, weight) in [(1, 5), (2, 3), (3, 0), (4, 0)] {
+        heavy.record(&key, weight);
+    }
+    let top: Vec<_> = heavy.top(9).into_iter().map(|heavy| (heavy.key, heavy.at_least, heavy.at_most)).collect();
+    assert_eq!(top, [(1, 5, 5), (2, 3, 3)]);
 }
 
 /// What several threads record at once is in a key, or is said to be missed.

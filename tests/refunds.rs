@@ -1,8 +1,10 @@
 //! What a refund gives back, and to which window.
 
 use core::time::Duration;
+use std::sync::Arc;
 use tollgate::{
-    FixedWindow, IntervalBucket, ManualClock, Nanos, PackedTokenBucket, Quota, SlidingWindowCounter, TokenBucket,
+    Counted, FixedWindow, IntervalBucket, ManualClock, Nanos, PackedTokenBucket, Quota, RateLimit,
+    SlidingWindowCounter, TokenBucket,
 };
 
 fn at(seconds: u64) -> Nanos {
@@ -122,5 +124,43 @@ fn buckets_take_a_refund_back_on_any_reading_since() {
         token.refund_at(4, at(seconds));
         packed.refund_at(4, at(seconds));
         assert_eq!((token.available_at(at(8)), packed.available_at(at(8))), (10, 10));
+    }
+}
+
+/// What a limiter of five per window has left after five were taken at 5 s, five at 15 s, and the first were given back.
+fn left_after_a_late_refund(limiter: &dyn RateLimit, clock: &ManualClock, status: bool) -> u64 {
+    clock.set(at(5));
+    let taken = if status { limiter.take_n_with_status(5).0 } else { limiter.take_n(5) };
+    clock.set(at(15));
+    assert!(limiter.try_acquire_n(5).is_ok());
+    limiter.refund_taken(taken.unwrap());
+    limiter.available()
+}
+
+#[test]
+fn a_refund_of_what_was_taken_through_the_trait_goes_to_its_own_window() {
+    let quota = five_in_ten_seconds();
+    for status in [false, true] {
+        let clock = ManualClock::new();
+        let fixed = FixedWindow::with_clock(quota, clock.clone());
+        assert_eq!(left_after_a_late_refund(&&fixed, &clock, status), 0);
+        let interval = IntervalBucket::with_clock(quota, clock.clone());
+        assert_eq!(left_after_a_late_refund(&Arc::new(interval), &clock, status), 0);
+        let counted = Counted::new(Box::new(FixedWindow::with_clock(quota, clock.clone())));
+        assert_eq!((left_after_a_late_refund(&counted, &clock, status), counted.counts().admitted), (0, 2));
+        // Either receipt can be given back exactly, too.
+        let taken = if status { fixed.take_n_with_status(2).0 } else { fixed.take_n(2) };
+        assert!(taken.is_err());
+        clock.set(at(25));
+        let taken = if status { fixed.take_n_with_status(2).0 } else { fixed.take_n(2) };
+        assert!(fixed.give_back(taken.unwrap()));
+        assert_eq!(fixed.available(), 5);
+        // Of a bucket, in which tokens have no window, a refund is a refund.
+        let bucket = TokenBucket::with_clock(quota, clock.clone());
+        clock.set(at(5));
+        let taken = bucket.take_n(5).unwrap();
+        clock.set(at(7));
+        bucket.refund_taken(taken);
+        assert_eq!(bucket.available(), 5);
     }
 }

@@ -86,8 +86,9 @@ fn limits_by_key_go_to_a_table_a_file_and_a_plot() {
     }
     let figures = lines(&place.path("k.csv"));
     assert!(figures[0].starts_with(HEADER) && figures[0].contains("pattern,hasher"), "{}", figures[0]);
-    // Three floods; for each size and engine three patterns admitted and one denied, with one and two threads; two fills.
-    assert_eq!(figures.len(), 1 + 3 + 2 * 3 * (3 + 1) * 2 + 2);
+    // Three floods; for each size and engine three patterns admitted, one denied and two mixed, with one and two threads; two
+    // fills.
+    assert_eq!(figures.len(), 1 + 3 + 2 * 3 * (3 + 1 + 2) * 2 + 2);
     assert!(figures[1..].iter().all(|line| line.starts_with("keyed,") && line.split(',').nth(12) == Some("true")));
     assert!(std::fs::read_to_string(place.path("target/keyed.svg")).unwrap().contains("bytes/key"));
     assert!(!place.run(&["keyed", "--engine", "keyd"]).status.success());

@@ -3,9 +3,10 @@
 use crate::input::{Number, Wish, read};
 use arbitrary::Arbitrary;
 use core::hash::{BuildHasher, Hasher};
+use core::time::Duration;
 use std::collections::{HashMap, HashSet};
 use tollgate::{Denied, KeyedLimiter, ManualClock, Nanos, Quota};
-use tollgate_testing::reference::{Model, TokenBucket};
+use tollgate_testing::reference::{InUnits, Model, TokenBucket};
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Step {
@@ -73,8 +74,12 @@ struct Run {
     limiter: KeyedLimiter<u16, Spread, ManualClock>,
     clock: ManualClock,
     quota: Quota,
+    /// Tokens to a grain: more than one where a token takes less than a nanosecond.
+    grain: u64,
+    /// The quota in grains.
+    in_grains: Quota,
     /// Per key that was ever asked about.
-    models: HashMap<u16, TokenBucket>,
+    models: HashMap<u16, InUnits<TokenBucket>>,
     /// Keys charged on a late reading: they may have been born again where the last life in their slot ended, which is
     /// later, and have less than their models from then on.
     behind: HashSet<u16>,
@@ -96,9 +101,20 @@ pub fn keyed_limiter(data: &[u8]) {
     let spread = Spread { crowded: input.crowded, state: 0 };
     let capacity = usize::from(input.capacity % 64) + 1;
     let limiter = KeyedLimiter::try_with_hasher_and_clock(quota, capacity, spread, clock.clone());
-    let Ok(limiter) = limiter else { return }; // too fast or too slow for a table
+    let Ok(limiter) = limiter else { return }; // too slow for a table
+    let Some((grain, in_grains)) = grains(quota) else { return };
     let start = input.start.up_to(HORIZON);
-    let mut run = Run { limiter, clock, quota, models: HashMap::new(), behind: HashSet::new(), now: start, latest: 0 };
+    let mut run = Run {
+        limiter,
+        clock,
+        quota,
+        grain,
+        in_grains,
+        models: HashMap::new(),
+        behind: HashSet::new(),
+        now: start,
+        latest: 0,
+    };
     let mut newcomer = 256;
     run.set(start);
     for step in input.steps {
@@ -135,9 +151,18 @@ pub fn keyed_limiter(data: &[u8]) {
     }
 }
 
+/// As few tokens as take a nanosecond, a power of two; and the quota in terms of so many.
+fn grains(quota: Quota) -> Option<(u64, Quota)> {
+    let (tokens, period) = (u128::from(quota.tokens()), quota.period().as_nanos());
+    let grain = (0..64).map(|bits| 1_u64 << bits).find(|&grain| period * u128::from(grain) >= tokens)?;
+    let period = Duration::from_nanos(u64::try_from(period * u128::from(grain)).ok()?);
+    Some((grain, Quota::try_new(quota.tokens(), period, quota.burst().div_ceil(grain)).ok()?))
+}
+
 impl Run {
-    fn model(&mut self, key: u16) -> &mut TokenBucket {
-        self.models.entry(key).or_insert_with(|| TokenBucket::new(self.quota))
+    fn model(&mut self, key: u16) -> &mut InUnits<TokenBucket> {
+        let model = || InUnits::new(TokenBucket::new(self.in_grains), self.grain, self.quota.burst());
+        self.models.entry(key).or_insert_with(model)
     }
 
     /// Whether a key has what its model has. It may have less on a late reading, and after one: a key that is born again
@@ -146,9 +171,9 @@ impl Run {
         self.now >= self.latest && !self.behind.contains(&key)
     }
 
-    /// Units per token, each of 1 ns or a little more.
+    /// Units per token or grain, each of 1 ns or a little more.
     fn unit(&self) -> u64 {
-        Nanos::from(self.quota.period()).as_nanos() / self.quota.tokens()
+        Nanos::from(self.in_grains.period()).as_nanos() / self.quota.tokens()
     }
 
     fn set(&mut self, now: u64) {

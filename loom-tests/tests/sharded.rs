@@ -5,7 +5,7 @@
 //! is known when they begin and end.
 
 use tollgate_loom::sharded::Call::{Acquire, AcquireAt, Claim, FallBehind, Refund, Release, Tick, UpTo};
-use tollgate_loom::sharded::{Call, Cancel, Limiter, Real, Rules, Transcription, World, assert_bounded_within};
+use tollgate_loom::sharded::{Call, Cancel, Limiter, Real, Rules, Sum, Transcription, World, assert_bounded_within};
 use tollgate_loom::sync::Arc;
 use tollgate_loom::{explore, must_fail, race};
 
@@ -241,4 +241,63 @@ fn a_slow_clock_costs_what_it_is_behind() {
     let threads: [(_, &[_]); 2] =
         [(0, &[FallBehind, Acquire(1)]), (0, &[Acquire(1), Tick(4), Acquire(1), Acquire(1), AcquireAt(4)])];
     Model { world, preemptions: 2, ..model("skew", threads) }.holds();
+}
+
+const INFLATED: &str = "told of more than there was";
+
+/// One thread adds up what there is, and another refills its slot meanwhile. Each has a slot; there are tokens in V and in the
+/// first slot. What the one is told and what it took are together no more than there was when it began.
+fn told_beside_a_refill(limiter: impl Limiter, shard: usize, sum: Sum) {
+    let limiter = Arc::new(limiter);
+    limiter.perform(0, &[Acquire(1)]);
+    let whole = limiter.available();
+    let [told, _] = race(&limiter, [true, false], move |limiter, adds_up| {
+        if adds_up {
+            return limiter.told(shard, sum);
+        }
+        limiter.perform(1, &[Acquire(1)]);
+        [0; 2]
+    });
+    assert!(told[0] + told[1] <= whole, "{INFLATED}: {told:?} of {whole}");
+    assert!(limiter.available() < whole, "the other took one");
+}
+
+#[test]
+fn nobody_is_told_of_more_than_there_is() {
+    const WORLD: World = World { shards: 2, central: 6, rate: 6, batch: 2, ..World::SMALL };
+    for (shard, sum) in [
+        (1, Sum::Available),
+        (1, Sum::Snapshot),
+        (1, Sum::Status(1)),
+        (0, Sum::Status(1)),
+        (1, Sum::Status(3)),
+        (1, Sum::Status(4)),
+    ] {
+        let name = format!("sharded, {sum:?} of thread {shard}");
+        explore(&format!("{name}, library"), Some(3), move || told_beside_a_refill(Real::new(WORLD), shard, sum));
+        explore(&format!("{name}, transcription"), Some(3), move || {
+            told_beside_a_refill(Transcription::new(WORLD, Rules::ALL), shard, sum);
+        });
+    }
+}
+
+#[test]
+#[cfg_attr(not(loom), ignore = "only a model checker is sure to catch it")]
+fn without_rule_9_tokens_are_counted_twice() {
+    const WORLD: World = World { shards: 2, central: 6, rate: 6, batch: 2, ..World::SMALL };
+    for sum in [Sum::Available, Sum::Status(1)] {
+        let fails = |what: &str, rules| {
+            must_fail(&format!("sharded, {sum:?}, {what}"), Some(3), INFLATED, move || {
+                told_beside_a_refill(Transcription::new(WORLD, rules), 1, sum);
+            });
+        };
+        fails("V first", Rules { slots_first: false, ..Rules::ALL });
+    }
+    let fails = |what: &str, rules| {
+        must_fail(&format!("sharded, sum, {what}"), Some(3), INFLATED, move || {
+            told_beside_a_refill(Transcription::new(WORLD, rules), 1, Sum::Snapshot);
+        });
+    };
+    fails("slots not acquired", Rules { slots_acquired: false, ..Rules::ALL });
+    fails("deposit not released", Rules { deposit_released: false, ..Rules::ALL });
 }

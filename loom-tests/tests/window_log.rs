@@ -252,3 +252,28 @@ fn forgiving_once_admits_the_limit_once_more() {
         });
     }
 }
+
+/// Whether a log refuses a cost of `n`: until 16, when the unit of instant 0 is free again, or until 24, when a group of instant 8 is.
+fn refuses(log: &SlidingWindowLog<OwnReading>, n: u64) -> bool {
+    let Err(denied) = log.check_n_at(n, Nanos(8)) else { return false };
+    let wait = Duration::from_nanos(if n == 1 { 8 } else { 16 });
+    assert_eq!(denied.retry_after(), Some(wait), "a cost of {n}");
+    true
+}
+
+/// A look beside a group in the making finds all of it or nothing, says when it ends, and never forgets it again.
+#[test]
+fn a_look_beside_a_group() {
+    explore("SlidingWindowLog, a look beside a group", Some(3), || {
+        let log = Arc::new(log(3));
+        log.try_acquire_n_at(1, Nanos(0)).unwrap();
+        race(&log, [true, false], |log, takes| {
+            if takes {
+                return log.try_acquire_n_at(2, Nanos(8)).unwrap();
+            }
+            let looks = [1, 2, 2, 1].map(|n| refuses(log, n));
+            assert!(looks.is_sorted(), "a group is forgotten: {looks:?}");
+        });
+        assert!(refuses(&log, 1) && refuses(&log, 2));
+    });
+}

@@ -2,7 +2,7 @@
 
 use crate::centre::{Answer, Seen};
 
-/// What the script says.
+/// What the script says; [`parse`] reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// The request was executed, now or when it first came.
@@ -31,7 +31,10 @@ const EXACT: u64 = 1 << 53;
 pub fn parse(text: &str) -> Option<Reply> {
     let mut words = text.split(' ');
     let kind = words.next()?;
-    let mut number = || words.next()?.parse::<u64>().ok().filter(|&n| n < EXACT);
+    let mut number = || {
+        let word = words.next().filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()))?; // no sign
+        word.parse::<u64>().ok().filter(|&n| n < EXACT)
+    };
     let reply = match kind {
         "draw" => {
             let (instance, sequence, granted) = (number()?, number()?, number()?);

@@ -1,5 +1,6 @@
 //! [`Terms`]: a quota and a lease in the numbers that the script counts in.
 
+use crate::lease::MOST;
 use std::time::Duration;
 use tollgate::Quota;
 
@@ -13,6 +14,23 @@ const LIFE: u128 = 50 * 31_557_600 * 1_000_000;
 ///
 /// `tokens` fall due each `micros`, a fraction in lowest terms; `burst` is what the centre may save up, which is the quota's
 /// burst less what falls due within one lease, less one for rounding (see [`centre`](crate::centre)).
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tollgate::Quota;
+/// use tollgate_redis::{Terms, TermsError};
+///
+/// let quota = Quota::per_second(1_000);
+/// let terms = Terms::new(quota, Duration::from_millis(125)).unwrap();
+/// assert_eq!(terms, Terms { tokens: 1, micros: 1_000, burst: 1_000 - 125 - 1, lease: 125_000 });
+/// assert_eq!(terms.due(2_500), 2);
+/// assert_eq!(terms.until(3), 3_000);
+///
+/// let longest = Duration::from_millis(500);
+/// assert_eq!(Terms::new(quota, Duration::from_secs(1)), Err(TermsError::LeaseTooLong { longest }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Terms {
     /// Tokens that fall due each [`micros`](Self::micros).
@@ -25,7 +43,7 @@ pub struct Terms {
     pub lease: u64,
 }
 
-/// Why a quota cannot be kept by a store. Every variant names the limit that was broken. More may come.
+/// Why a limit cannot be kept by a store. Every variant names the limit that was broken. More may come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TermsError {
@@ -50,6 +68,20 @@ pub enum TermsError {
         /// The longest lease with this quota.
         longest: Duration,
     },
+    /// Keys of one namespace are in one slot by a hash tag: `{namespace}`.
+    #[error("a namespace is not empty and has no braces")]
+    Namespace,
+    /// A batch is within 1 and what a lease can hold.
+    #[error("a batch of {tokens} tokens; at least 1, at most {largest}")]
+    Batch {
+        /// The batch asked for.
+        tokens: u64,
+        /// The largest batch there can be.
+        largest: u64,
+    },
+    /// A limit by key that holds no key.
+    #[error("a capacity of no key at all")]
+    NoCapacity,
     /// The burst leaves no token to the centre once one is kept back for rounding.
     #[error("the burst is too small to be shared: at least 2")]
     BurstTooSmall,
@@ -101,6 +133,25 @@ impl Terms {
             burst: narrow(burst - kept_back),
             lease: narrow(lease),
         })
+    }
+
+    pub(crate) fn largest_batch(&self) -> u64 {
+        self.burst.min(MOST)
+    }
+
+    pub(crate) fn check_batch(&self, tokens: u64) -> Result<(), TermsError> {
+        let largest = self.largest_batch();
+        if (1..=largest).contains(&tokens) { Ok(()) } else { Err(TermsError::Batch { tokens, largest }) }
+    }
+
+    /// For how many microseconds the centre remembers its answer to an instance: twice a lease, and at least two seconds.
+    pub fn memory(&self) -> u64 {
+        2 * self.lease.max(1_000_000)
+    }
+
+    /// For how long an instance asks for the answer to a request: a lease, or half of the [`memory`](Self::memory) without one.
+    pub(crate) fn patience(&self) -> u64 {
+        if self.lease == 0 { self.memory() / 2 } else { self.lease }
     }
 
     /// What has fallen due `elapsed` microseconds after the start: `floor(elapsed * tokens / micros)`.

@@ -1,8 +1,8 @@
 //! Every state that one or two clients, a server, messages and time can reach, within small bounds; and the same with one
 //! rule broken, which must exceed the bound.
 //!
-//! Bounds: two requests from each client, of two tokens at most, within one to three instants. The centre is the step that
-//! the script is tested against; clients are modelled here. Giving back is left out, and so are clocks of unlike rates.
+//! Bounds: one or two requests from each client, of two tokens at most, within one to four instants. The centre is the step that
+//! the script is tested against; clients are modelled here. Clocks of unlike rates are left out.
 
 use std::collections::{HashSet, VecDeque};
 use tollgate_redis::Terms;
@@ -23,6 +23,10 @@ enum Broken {
     MissingKeyFull,
     /// Rule 9: an answer is taken whatever its number, and as often as it comes.
     NoSequence,
+    /// Rule 5: no answer is kept, and a request that comes again is executed again.
+    NoAnswers,
+    /// Rule 10: what is given back is kept, too.
+    BackAndKept,
     /// Rule 7: clients show nothing, and a server that fell back goes on from there.
     NoMaximum,
 }
@@ -32,6 +36,10 @@ enum Broken {
 struct World {
     clients: usize,
     until: u64,
+    /// The fewest tokens that are of use to a client.
+    least: u64,
+    /// The first client may give back what it has not spent; the others ask once each.
+    gives_back: bool,
     /// Another server, without any key.
     lost: bool,
     /// The same server, with an older state.
@@ -77,28 +85,41 @@ impl State {
             });
         }
         for (index, client) in self.clients.iter().enumerate() {
-            if client.tokens > 0 && (self.now < client.end || broken == Broken::LeaseFromReply) {
+            if client.holds(self.now) || broken == Broken::LeaseFromReply && client.tokens > 0 {
                 with(&|s| {
                     s.clients[index].tokens -= 1;
                     s.level += 1;
                 });
             }
             // A new request; or, if the answer to the last is still due, one after it was given up.
-            if client.tokens == 0 && client.sequence < 2 {
+            let most = if world.gives_back && index > 0 { 1 } else { 2 };
+            if client.tokens == 0 && client.sequence < most {
                 with(&|s| {
                     let client = &mut s.clients[index];
                     client.sequence += 1;
                     let seen = if broken == Broken::NoMaximum { Seen::default() } else { client.seen };
-                    let request =
-                        Request { instance: index as u64 + 1, sequence: client.sequence, least: 1, most: 2, seen };
+                    let request = Request {
+                        instance: index as u64 + 1,
+                        sequence: client.sequence,
+                        least: 1,
+                        most: 2,
+                        back: 0,
+                        seen,
+                    };
                     client.pending = Some((request, s.now));
                     s.requests.push(request);
                 });
             }
         }
+        if world.gives_back && self.clients[0].sequence < 2 && self.clients[0].holds(self.now) {
+            with(&|s| s.give_back(broken));
+        }
         // Messages stay in the network: one that is never taken is lost, one that is taken again was repeated.
         for &request in &self.requests {
             with(&|s| {
+                if broken == Broken::NoAnswers {
+                    s.centre.forget_answers();
+                }
                 if let Some(answer) = s.centre.draw(TERMS, &s.server.to_string(), s.now, request)
                     && !s.replies.contains(&answer)
                 {
@@ -128,7 +149,7 @@ impl State {
                 if broken == Broken::MissingKeyFull {
                     // Full: as if its epoch had begun long ago.
                     let seen = Seen::default();
-                    let first = Request { instance: 9, sequence: 1, least: 0, most: 0, seen };
+                    let first = Request { instance: 9, sequence: 1, least: 0, most: 0, back: 0, seen };
                     s.centre.draw(TERMS, "1", s.now.saturating_sub(TERMS.lease + TERMS.burst), first);
                 }
             });
@@ -143,12 +164,34 @@ impl State {
     }
 }
 
+impl State {
+    /// The first client gives back what it has.
+    fn give_back(&mut self, broken: Broken) {
+        let client = &mut self.clients[0];
+        client.sequence += 1;
+        let back = std::mem::take(&mut client.tokens);
+        let Client { sequence, seen, .. } = *client;
+        if broken == Broken::BackAndKept {
+            client.tokens = back;
+        }
+        let request = Request { instance: 1, sequence, least: 0, most: 0, back, seen };
+        client.pending = Some((request, self.now));
+        self.requests.push(request);
+    }
+}
+
+impl Client {
+    fn holds(&self, now: u64) -> bool {
+        self.tokens > 0 && now < self.end
+    }
+}
+
 /// Looks for a state above the bound; says how many there are if there is none.
 fn search(world: World, broken: Broken) -> Result<usize, Box<State>> {
     // The namespace began long enough ago that the centre is full.
     let start = 10;
     let mut centre = Centre::default();
-    centre.draw(TERMS, "0", 0, Request { instance: 9, sequence: 1, least: 0, most: 0, seen: Seen::default() });
+    centre.draw(TERMS, "0", 0, Request { instance: 9, sequence: 1, least: 0, most: 0, back: 0, seen: Seen::default() });
     let clients = vec![Client::default(); world.clients];
     let first = State { now: start, centre, clients, ..State::default() };
     let world = World { until: start + world.until, ..world };
@@ -164,16 +207,17 @@ fn search(world: World, broken: Broken) -> Result<usize, Box<State>> {
     Ok(known.len())
 }
 
-const QUIET: World = World { clients: 2, until: 2, lost: false, fallen_back: false };
-const LOST: World = World { clients: 1, until: 3, lost: true, fallen_back: false };
-const FALLEN_BACK: World = World { clients: 1, until: 1, lost: false, fallen_back: true };
+const QUIET: World = World { clients: 2, until: 2, least: 1, gives_back: false, lost: false, fallen_back: false };
+const BACK: World = World { clients: 3, until: 0, least: 2, gives_back: true, ..QUIET };
+const LOST: World = World { clients: 1, until: 3, lost: true, ..QUIET };
+const FALLEN_BACK: World = World { clients: 1, until: 1, fallen_back: true, ..QUIET };
 
 #[test]
 fn no_state_exceeds_the_bound() {
-    for world in [QUIET, LOST, FALLEN_BACK] {
+    for world in [QUIET, BACK, LOST, FALLEN_BACK] {
         let states = search(world, Broken::Nothing).unwrap_or_else(|state| panic!("{world:?}: {state:?}"));
         println!("{world:?}: {states} states");
-        assert!(states > 1_000);
+        assert!(states > 500);
     }
 }
 
@@ -184,6 +228,8 @@ fn each_rule_is_needed() {
         (QUIET, Broken::LeaseFromReply),
         (LOST, Broken::MissingKeyFull),
         (QUIET, Broken::NoSequence),
+        (BACK, Broken::NoAnswers),
+        (BACK, Broken::BackAndKept),
         (FALLEN_BACK, Broken::NoMaximum),
     ] {
         assert!(search(world, broken).is_err(), "{broken:?} was not seen");

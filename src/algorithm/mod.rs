@@ -45,6 +45,13 @@ pub trait Algorithm: sealed::Sealed {
     /// does as well.
     fn refund(&self, word: u64, n: u64, taken: Nanos) -> u64;
 
+    /// The word as it would be had a call not taken `n` tokens, which left the word `after`, where others have changed it since;
+    /// `None` if the word does not tell. Never fuller than it would be.
+    fn without(&self, word: u64, n: u64, after: u64) -> Option<u64> {
+        let _ = (word, n, after);
+        None
+    }
+
     /// Whole tokens that can be taken at `now`.
     fn available(&self, word: u64, now: Nanos) -> u64;
 

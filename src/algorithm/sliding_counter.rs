@@ -140,6 +140,18 @@ impl Algorithm for SlidingCounter {
         }
     }
 
+    /// Counts add up in any order: in the window that has counted the call, while that is one of the two.
+    fn without(&self, word: u64, n: u64, after: u64) -> Option<u64> {
+        let (above, current) = self.0.split(word);
+        let (index, previous) = self.0.split(above);
+        let (counted_in, _) = self.0.split(self.0.split(after).0);
+        Some(match index.checked_sub(counted_in) {
+            Some(0) => self.0.join(above, current.saturating_sub(n)),
+            Some(1) => self.0.join(self.0.join(index, previous.saturating_sub(n)), current),
+            _ => word,
+        })
+    }
+
     fn available(&self, word: u64, now: Nanos) -> u64 {
         let view = self.view(word, now);
         let free = self.0.tokens_in(self.0.limit() - view.current);

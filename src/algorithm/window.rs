@@ -99,6 +99,16 @@ impl Algorithm for Window {
         self.0.join(index, count.saturating_sub(self.0.timeline.grain().given_back(n)))
     }
 
+    /// Counts add up in any order. A window that is past has taken the call with it.
+    fn without(&self, word: u64, n: u64, after: u64) -> Option<u64> {
+        let ((index, count), (counted_in, _)) = (self.0.split(word), self.0.split(after));
+        if index != counted_in {
+            return Some(word);
+        }
+        let cost = self.0.price(n).ok()?;
+        Some(self.0.join(index, count.saturating_sub(cost)))
+    }
+
     #[inline]
     fn available(&self, word: u64, now: Nanos) -> u64 {
         self.0.tokens_in(self.0.limit() - self.current(word, now).1)

@@ -18,6 +18,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// window's worth: an older reading counts as the latest window seen, so that what was spent in it stays spent, until
 /// the clock has come back to where it was. A step **forward** gives what the windows stepped over would have: a fixed
 /// window its limit once, a bucket at most its burst. For limits that need no calendar take a clock that nobody sets.
+/// A limiter whose clock was far ahead and was put right refuses for as long: [`forgive`](crate::RateLimiter::forgive) it then.
+///
+/// Before 1970, in its zone, the clock stands at 0: on a machine that does not know the time yet, a limiter admits what it
+/// does in one instant.
 ///
 /// # Examples
 ///

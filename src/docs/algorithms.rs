@@ -18,7 +18,7 @@
 //! |---|---|---|
 //! | [`TokenBucket`], [`LeakyBucket`] | tokens; level | takes every [`Quota`] |
 //! | [`ShardedTokenBucket`] | tokens that are not in shards | takes every [`Quota`]; costs up to 7/8 of `B` |
-//! | [`KeyedLimiter`] | tokens of a key | rates up to 1e9 per second; bursts that recover in 36 years |
+//! | [`KeyedLimiter`] | tokens of a key | bursts that recover in 36 years |
 //! | [`PackedTokenBucket`] | tokens | rate (per second) times burst up to 4.8e9; coarse units above 4e9 per second |
 //! | [`FixedWindow`], [`IntervalBucket`] | what is left of the window | takes every [`Quota`] |
 //! | [`SlidingWindowCounter`] | what is left of the estimate | `n` up to 65 535 per second, 524 287 per minute |
@@ -26,8 +26,8 @@
 //!
 //! What exceeds the encoding is a construction error that names the largest limit. A bucket's bound is meant to a unit of
 //! its scale: a part of a token below 2e9 tokens per second, a token or more from there up, where costs are rounded up to
-//! whole units (see [`Gcra`]). The bounds of windows are meant by the window that a call is counted in: a reading that goes
-//! back over a boundary counts in the latest window seen.
+//! whole units (see [`Gcra`]); of a key's, what falls due in one to two nanoseconds. The bounds of windows are meant by the
+//! window that a call is counted in: a reading that goes back over a boundary counts in the latest window seen.
 //!
 //! *Cost.* The single words hardly differ. Each is one atomic word beside constants that never change, a cache line in
 //! all with a clock that has no state of its own, and can be a `static`. An admission is one clock reading, one load

@@ -3,7 +3,7 @@
 //! # Scope
 //!
 //! * **One process.** The state is a word in memory. Several processes, or several machines, have a limit each. A
-//!   limit over all of them needs a shared store, or a division of the limit among them.
+//!   limit over all of them needs a shared store, or a division of the limit among them; the package `tollgate-redis` has one.
 //! * **Nothing is kept.** After a restart a limiter is full again, or has the initial level that it was given. If that
 //!   matters, start it low: `with_initial(0)`.
 //! * **No order among those who come back.** A denial says how long to wait, and reserves nothing: whoever asks first after

@@ -73,8 +73,9 @@
 //! The sharded token bucket has a central word and a word for each shard. Its bound is an argument about one word's
 //! modification order at a time, so relaxed is enough for it; one order matters that is not between two words but
 //! within one thread: the clock is read after the shard's refill bit is set. Where a denial must know that all shards
-//! are empty, a counter of deposits is published by release and read by acquire. Rules and proof are in the header of
-//! `src/sharded/mod.rs`.
+//! are empty, a counter of deposits is published by release and read by acquire. A deposit is released as well, for
+//! whoever adds up shards and the central word: seeing credits, one sees that they were drawn. Rules and proof are in the
+//! header of `src/sharded/mod.rs`.
 //!
 //! The keyed limiter must agree with itself on which slot is a key's. A slot's word and its tag are two words, and two
 //! callers may insert one key in two slots. There, a tag is published by release and read by acquire; and a

@@ -18,9 +18,11 @@
 //!
 //! 1. **Never fuller.** At every instant from then on, the restored limiter has at most what the old one would have had, had it gone on
 //!    with nobody calling it.
-//! 2. **Exact to a unit.** A bucket has at most a unit of its scale less, which is under a nanosecond's worth (a whole token of a
-//!    packed one), and none where the two clocks' units begin at the same instant. A log is exact. A key owes for as many nanoseconds
-//!    as it would, or two more where tokens are no whole number of nanoseconds apart.
+//! 2. **Exact to a unit.** A bucket has at most a unit of its scale less, and none where the two clocks' units begin at the same
+//!    instant. A unit is under a nanosecond's worth; where a burst is so large that it needs the bits, a burst's 2^59th part; and of a
+//!    packed bucket what it counts in, a token or at the highest rates several. A log is exact. A key owes for as many nanoseconds as
+//!    it would, or two more where tokens are no whole number of nanoseconds apart. (If clocks have disagreed, one that owes nothing
+//!    may be taken for a newcomer, and held up as such.)
 //! 3. **Windows keep what they counted**, until the first of the new clock's windows ends that does so no earlier than the old
 //!    one would have. Windows begin where their clock says; so on a clock that starts with its process, a window may last up to
 //!    twice as long, once. On a [`WallClock`], whose origin all processes share, each ends exactly when it would have.
@@ -57,7 +59,8 @@
 //! A table does not have its keys, only what is left of their hashes. So the hasher of the new process must make the same hashes:
 //! the same algorithm and the same seed. `RandomState` has another seed each time. [`SeededState`] is the same algorithm with a seed
 //! that you keep. What the hasher makes of a few known keys is in the snapshot, so that another hasher, another seed, another order of bytes
-//! or another width of `usize` is refused.
+//! or another width of `usize` is refused. What your own keys feed to the hasher cannot be told: a type of keys that hashes otherwise
+//! than it did, for it has got a field more, finds none of its keys again.
 //!
 //! ## The format
 //!
@@ -90,7 +93,8 @@
 //!             8  CRC-64/XZ of all bytes before
 //! ```
 //!
-//! Streams are read to the last of these bytes and no further, so that snapshots can follow one another in a file. The reader allocates
+//! Streams are read to the last of these bytes and no further, so that snapshots can follow one another in a file. They are read and
+//! written a few bytes at a time, a table's blocks apart: put a `BufReader` or a `BufWriter` around a file with a long log. The reader allocates
 //! nothing for a table, and for a log no more than it has read.
 //!
 //! The checksum finds damage, not forgery: whoever can write the file can write any state. What such a state cannot do is to
@@ -109,12 +113,38 @@
 //! | [`SlidingWindowLog`] | the log as it was when the call took its place in it, or was refused |
 //! | [`KeyedLimiter`] | the key's word; where there is no slot for the key, that of the bucket which newcomers share, or nothing |
 //! | [`WaitingTokenBucket`] | the word, and what had been given back of places just then |
-//! | [`ShardedTokenBucket`] | the central word, and each shard when the call looked at it |
+//! | [`ShardedTokenBucket`] | the word that decided, and each other one when the call looked at it; no token is counted twice |
 //!
 //! `remaining` of a sharded bucket is what can be spent next in calls of one token; a larger cost may find it in pieces. Its
 //! status has to look at every shard, so ask for it only where it is told to somebody.
 //!
 //! A status divides, twice or three times; a plain decision never does. Where only the answer matters, take `try_acquire`.
+//!
+//! # Several limits at once
+//!
+//! Ten a second, and a thousand an hour, and five million bytes an hour: all of them, or nothing. To ask one limiter after the other is to
+//! charge the first for what the second refuses, or to refund it, which is no exact inverse: what was refunded late may have fallen due
+//! again meanwhile. A [`LimitSet`] looks at all limits first and writes nothing; then it takes of each in turn.
+//!
+//! * A refusal is [`DeniedBy`] *all* who refuse, by number or by name, and its hint is the longest of theirs: at that instant, not a
+//!   nanosecond sooner, the same call is admitted, if nobody else is served first.
+//! * Each limit has its own cost; one that costs 0 takes no part.
+//! * Any mix will do: `[&dyn RateLimitAt; N]`. A limit by key takes part as the [line](crate::KeyedLimiter::line) of that key. What
+//!   stands behind a reference or an `Arc` can be in many sets: one parent of many.
+//! * Put first what refuses most often, and what takes nothing back, a [`SlidingWindowLog`], last. Where sets share several limits, give
+//!   them the same order.
+//!
+//! If a limit that had enough a moment ago has not when its turn comes, what was taken of those before it is given back, from a receipt of
+//! the limiter's state: nothing is ever minted. Until then, for some ten nanoseconds for each limit that remains, or for as long as
+//! the thread is stopped there, others may be refused for want of those tokens. After it each limit is as if the call had never come, with
+//! one exception: a bucket in one word that somebody else has taken of in between keeps the tokens spent, and [`DeniedBy::spent`] says
+//! so. A window takes back in any case, and a [`WaitingTokenBucket`] while its pool has room: take that for what stands before
+//! a limit that is hotly contended.
+//!
+//! Where one can stand in line for each of the limits, one can for all: [`LimitSet::reserve_n`](crate::LimitSet::reserve_n) takes a place
+//! in each line or in none, `acquire_blocking` and `acquire` wait for the latest of them and spend all together, and whoever gives up gives
+//! all of them back. Each place counts at its own instant, so that what is *done* can be late in the faster limits by what was waited for
+//! the slowest: bound it by the caller's patience.
 //!
 //! # Changing a quota
 //!
@@ -139,6 +169,14 @@
 //! ```
 //!
 //! All other limiters keep the quota that they were built with, the classes of a table and windows among them.
+//!
+//! # Windows by the calendar
+//!
+//! Windows begin where their clock's count does. On a [`WallClock`] that is the time of day, in UTC or at an offset: a
+//! [`FixedWindow`] of a day begins at midnight there, and a refusal's hint is the time until then. The time of day can be set. Set
+//! *back*, it gives no second window's worth: an older reading counts as the latest window that was used, until the clock is back where
+//! it was. Set *forward*, it gives at most what the windows stepped over would have: a fixed window its limit once. Where a clock
+//! was far ahead and is put right, [`forgive`](crate::RateLimiter::forgive) the limiter.
 //!
 //! # Looking inside
 //!
@@ -173,4 +211,7 @@
 //! [`WallClock`]: crate::WallClock
 //! [`Counted`]: crate::Counted
 //! [`Counts::by_outcome`]: crate::Counts::by_outcome
+//! [`DeniedBy`]: crate::DeniedBy
+//! [`DeniedBy::spent`]: crate::DeniedBy::spent
 //! [`HeavyKeys`]: crate::HeavyKeys
+//! [`LimitSet`]: crate::LimitSet

@@ -56,8 +56,9 @@
 //! lets a model that is cut short pass.
 //!
 //! Each twin fails in at least one of the two ways. The library's own single-word code was broken on purpose in several
-//! places, and the models failed each time. They found one fault that was no purpose: a packed bucket let a late reading
-//! spend tokens that fell due after it. The twins of the log, of the sharded bucket and of the keyed limiter are
+//! places, and the models failed each time. They found faults that were no purpose: a packed bucket let a late reading
+//! spend tokens that fell due after it; and a sharded bucket could tell, or save, a token twice that was on its way from the
+//! central word to a shard. The twins of the log, of the sharded bucket and of the keyed limiter are
 //! transcriptions with a rule taken away; the same scenes, or some much like them, run on the code that ships. How many
 //! models and twins each protocol has, and how many executions they come to, is in `results/verification.md` in the
 //! repository, with the date.

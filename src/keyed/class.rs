@@ -79,6 +79,70 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
         let from = self.store.table.lower(key, cut).unwrap_or(full_at);
         self.pace.undrained(from, full_at, now).min(n)
     }
+
+    /// As [`try_acquire_n_with_status_at`](Self::try_acquire_n_with_status_at).
+    pub(crate) fn decide_with_status(&self, key: Identity, n: u64, now: Nanos) -> (Result<(), Denied>, Status) {
+        let now = self.store.within(now);
+        let Decided { decision, left } = match self.pace.cost(n) {
+            Ok(cost @ 1..) => self.store.table.acquire_again(self.pace, key, cost, now),
+            // Decided whatever there is: the look that follows is the first.
+            decided => Decided {
+                decision: decided.map(|_| ()),
+                left: Left::Bucket(self.store.table.full_at(key, self.pace, now)),
+            },
+        };
+        let without_slot = |shared: Option<Status>| {
+            let limit = self.max_cost();
+            let room = decision.err().and_then(|denied| denied.retry_after());
+            let remaining = shared.map_or(0, |shared| shared.remaining).min(limit);
+            let retry_after = if remaining > 0 {
+                Some(Duration::ZERO)
+            } else {
+                room.or(shared.and_then(|shared| shared.retry_after))
+            };
+            let reset_after =
+                shared.map_or(Duration::MAX, |shared| shared.reset_after).min(room.unwrap_or(Duration::MAX));
+            Status::new(limit, remaining, retry_after, reset_after)
+        };
+        let status = match left {
+            Left::Bucket(full_at) => self.pace.status(full_at, now),
+            Left::Shared(word) => {
+                without_slot(self.store.table.newcomers.as_ref().map(|shared| shared.status(word, now)))
+            }
+            Left::Nothing => without_slot(None),
+        };
+        (decision, status)
+    }
+
+    /// Whether a key has `n` tokens that are due by `last`, which is not before `now`. Writes nothing. Of a key that has no slot,
+    /// whether there is one for it is not looked at.
+    ///
+    /// The hint of a [`Denied::TryAfter`] counts from `last`.
+    pub(crate) fn check(&self, key: Identity, n: u64, now: Nanos, last: Nanos) -> Result<(), Denied> {
+        let cost = self.pace.cost(n)?;
+        let (now, last) = (self.store.within(now), self.store.within(last));
+        let known = self.store.table.find(key).map(|(_, word)| word.instant());
+        if cost == 0 || known.is_none() && self.pace.starts_short() {
+            return Ok(()); // only a call that is decided makes the key known, so that its bucket fills
+        }
+        let full_at = known.unwrap_or_else(|| self.store.table.full_at(key, self.pace, now));
+        let patient = self.pace.patient(now, last);
+        match patient.charge(full_at, cost, now) {
+            Some(_) => Ok(()),
+            None => Err(Denied::TryAfter(self.pace.hint_from(patient.hint(full_at, cost, now), now, last))),
+        }
+    }
+
+    /// As [`refund`](Self::refund).
+    pub(crate) fn refund_of(&self, key: Identity, n: u64) {
+        self.store.table.lower(key, |full_at| self.pace.refunded(full_at, n));
+    }
+
+    /// As [`status_at`](Self::status_at).
+    pub(crate) fn status_of(&self, key: Identity, now: Nanos) -> Status {
+        let now = self.store.within(now);
+        self.pace.status(self.store.table.full_at(key, self.pace, now), now)
+    }
 }
 
 impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
@@ -132,36 +196,7 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         K: Borrow<Q>,
         Q: Hash + ?Sized,
     {
-        let (key, now) = (self.store.identity(key), self.store.within(now));
-        let Decided { decision, left } = match self.pace.cost(n) {
-            Ok(cost @ 1..) => self.store.table.acquire_again(self.pace, key, cost, now),
-            // Decided whatever there is: the look that follows is the first.
-            decided => Decided {
-                decision: decided.map(|_| ()),
-                left: Left::Bucket(self.store.table.full_at(key, self.pace, now)),
-            },
-        };
-        let without_slot = |shared: Option<Status>| {
-            let limit = self.max_cost();
-            let room = decision.err().and_then(|denied| denied.retry_after());
-            let remaining = shared.map_or(0, |shared| shared.remaining).min(limit);
-            let retry_after = if remaining > 0 {
-                Some(Duration::ZERO)
-            } else {
-                room.or(shared.and_then(|shared| shared.retry_after))
-            };
-            let reset_after =
-                shared.map_or(Duration::MAX, |shared| shared.reset_after).min(room.unwrap_or(Duration::MAX));
-            Status::new(limit, remaining, retry_after, reset_after)
-        };
-        let status = match left {
-            Left::Bucket(full_at) => self.pace.status(full_at, now),
-            Left::Shared(word) => {
-                without_slot(self.store.table.newcomers.as_ref().map(|shared| shared.status(word, now)))
-            }
-            Left::Nothing => without_slot(None),
-        };
-        (decision, status)
+        self.decide_with_status(self.store.identity(key), n, now)
     }
 
     /// A key as the table knows it.
@@ -175,7 +210,7 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         K: Borrow<Q>,
         Q: Hash + ?Sized,
     {
-        self.store.table.lower(self.store.identity(key), |full_at| self.pace.refunded(full_at, n));
+        self.refund_of(self.store.identity(key), n);
     }
 
     /// As [`KeyedLimiter::status_at`](crate::KeyedLimiter::status_at), under this class's quota.
@@ -184,8 +219,7 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         K: Borrow<Q>,
         Q: Hash + ?Sized,
     {
-        let now = self.store.within(now);
-        self.pace.status(self.store.table.full_at(self.store.identity(key), self.pace, now), now)
+        self.status_of(self.store.identity(key), now)
     }
 }
 

@@ -33,8 +33,9 @@ impl<K: ?Sized> KeyedLimiter<K> {
     ///
     /// # Errors
     ///
-    /// A [`KeyedError`] that names the limit broken: a capacity of zero, or of more keys or bytes than there can be; a rate
-    /// above one token per nanosecond, or a burst that takes more than 36 years to recover.
+    /// A [`KeyedError`] that names the limit broken: a capacity of zero, or of more keys or bytes than there can be; or a
+    /// burst that takes more than 36 years to recover. Every rate of a [`Quota`] fits, but for more than 2^62 tokens in a
+    /// period so short that it is more than one per nanosecond.
     pub fn try_new(quota: impl Into<Classes>, capacity: usize) -> Result<Self, KeyedError> {
         Self::try_with_hasher_and_clock(quota, capacity, RandomState::new(), DefaultClock)
     }

@@ -35,7 +35,7 @@ pub enum KeyedError {
     },
     /// No quota was given.
     NoQuota,
-    /// More than one token per nanosecond for a single key.
+    /// More than 2^62 tokens in a period so short that it is more than one per nanosecond.
     RateTooHigh {
         /// The most tokens that this period can have.
         most: u64,

@@ -68,11 +68,9 @@ impl<S, C> Store<S, C> {
     fn debtors(&self, now: Nanos) -> impl Iterator<Item = Debtor> {
         let lines = self.table.lines();
         #[allow(clippy::cast_possible_truncation)] // fewer than 2^32
-        let slots = (0..).zip(lines).flat_map(|(number, line)| line.slots().map(move |slot| (number, slot.read())));
-        slots.filter_map(move |(number, (word, tag))| {
-            if !word.is_bucket() || word.instant() <= now.0 {
-                return None;
-            }
+        let slots = (0..).zip(lines).flat_map(|(number, line)| line.slots().map(move |slot| (number, slot)));
+        slots.filter_map(move |(number, slot)| {
+            let (word, tag) = slot.settled().filter(|(word, _)| word.instant() > now.0)?;
             #[allow(clippy::cast_possible_truncation)] // fewer than 2^32
             let key = Identity::living_in(number, tag, lines.len() as u32)?;
             let owes = Duration::from_nanos(word.instant() - now.0);

@@ -94,6 +94,20 @@ impl Slot<'_> {
         (word, self.tag.load(Ordering::Acquire))
     }
 
+    /// The word and the tag in one life of the slot, if that is a key's (S2 of `saved`).
+    pub(super) fn settled(self) -> Option<(Word, u32)> {
+        // PROGRESS: lock-free. Another round means that another thread made a step on the slot.
+        loop {
+            let (word, tag) = self.read();
+            if !word.is_bucket() || tag == NOBODY {
+                return None;
+            }
+            if self.word() == word {
+                return Some((word, tag));
+            }
+        }
+    }
+
     /// The word alone.
     #[inline]
     pub(super) fn word(self) -> Word {

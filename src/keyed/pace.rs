@@ -6,7 +6,7 @@ use super::word::Word;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
-use crate::timeline::{Hint, Timeline};
+use crate::timeline::{Grain, Hint, Timeline};
 use core::time::Duration;
 
 /// How long every keyed limiter lasts from its clock's origin: 110 years, so that one on Unix time lasts until 2080.
@@ -17,6 +17,9 @@ const ROUNDING: u64 = 4 + 2 * MARK_ROUNDING;
 
 /// The longest time in which a spent burst may recover: 36 years.
 const LONGEST_BURST: u64 = Word::LAST - LASTING.0 - ROUNDING;
+
+/// The most tokens per period where one takes less than a nanosecond: twice as many must fit in 64 bits.
+const MOST_TOKENS: u64 = 1 << 62;
 
 /// A quota whose state is the instant at which the bucket is full again.
 ///
@@ -30,7 +33,8 @@ const LONGEST_BURST: u64 = Word::LAST - LASTING.0 - ROUNDING;
 /// position(t) = E(t - 1) + 1                              the first V whose instant is t or later
 /// ```
 ///
-/// are inverse to each other: nothing is lost on the way to the word and back, and nothing drifts. An instant that
+/// are inverse to each other: nothing is lost on the way to the word and back, and nothing drifts. Where a token takes less
+/// than a nanosecond, a unit is `2^k` tokens instead, as few as take one; see [`Grain`]. An instant that
 /// another class has left counts as the next whole unit, against the caller, until it has come; so a key that changes
 /// its class may gain up to a unit with each change.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +42,7 @@ pub(super) struct Pace {
     /// From nanoseconds to units, and back.
     due: Timeline,
     back: Timeline,
-    /// Units per token; 0 if tokens cost nothing.
+    /// Units per token; 0 if tokens cost nothing, and where a unit is a grain of many.
     unit: u64,
     /// Units in a burst.
     burst: u64,
@@ -55,13 +59,22 @@ impl Pace {
         }
         let (tokens, period) = (quota.tokens(), quota.period_nanos());
         let unit = period / tokens;
-        if unit == 0 {
-            return Err(KeyedError::RateTooHigh { most: period, period: quota.period() });
+        if unit == 0 && tokens > MOST_TOKENS {
+            return Err(KeyedError::RateTooHigh { most: MOST_TOKENS, period: quota.period() });
         }
         // A burst in nanoseconds, rounded up; a token takes less than 2 * unit of them.
         let window = (quota.burst() as u128 * period as u128).div_ceil(tokens as u128);
         if window > LONGEST_BURST as u128 {
             return Err(KeyedError::BurstTooLong { longest: Duration::from_nanos(LONGEST_BURST) });
+        }
+        if unit == 0 {
+            let mut bits = 1;
+            while period << bits < tokens {
+                bits += 1;
+            }
+            let grain = Grain::new(bits, quota.burst());
+            let (due, back) = (Timeline::grains(tokens, period, grain), Timeline::whole(period << bits, tokens));
+            return Ok(Self { due, back, unit, burst: grain.cost(quota.burst()), lacking: 0, quota });
         }
         let (due, back) = (Timeline::whole(tokens * unit, period), Timeline::whole(period, tokens * unit));
         Ok(Self { due, back, unit, burst: quota.burst() * unit, lacking: 0, quota })
@@ -70,7 +83,8 @@ impl Pace {
     /// The same pace for keys that start with `tokens`, or full if that is less.
     pub(super) const fn starting_with(self, tokens: u64) -> Self {
         let lacking = self.quota.burst().saturating_sub(tokens);
-        Self { lacking: if self.burst == 0 { 0 } else { lacking * self.unit }, ..self }
+        let units = if self.unit == 0 { self.due.grain().cost(lacking) } else { lacking * self.unit };
+        Self { lacking: if self.burst == 0 { 0 } else { units }, ..self }
     }
 
     /// Until when instants and a burst on top of them fit in a word.
@@ -86,9 +100,18 @@ impl Pace {
     #[inline]
     pub(super) fn cost(&self, n: u64) -> Result<u64, Denied> {
         match n.checked_mul(self.unit) {
+            Some(0) => self.cost_in_grains(n),
             Some(cost) if cost <= self.burst => Ok(cost),
             _ => Err(self.exceeds(n)),
         }
+    }
+
+    /// Out of the way of what a call costs at the usual rates.
+    #[cold]
+    fn cost_in_grains(&self, n: u64) -> Result<u64, Denied> {
+        // Nothing costs nothing, and anything where it is free.
+        let cost = if self.quota.is_unlimited() { 0 } else { self.due.grain().cost(n) };
+        if cost <= self.burst { Ok(cost) } else { Err(self.exceeds(n)) }
     }
 
     #[cold]
@@ -146,7 +169,8 @@ impl Pace {
         if self.burst == 0 {
             return full_at; // nothing was charged
         }
-        self.instant(self.position(full_at).saturating_sub(n.saturating_mul(self.unit)))
+        let units = if self.unit == 0 { self.due.grain().given_back(n) } else { n.saturating_mul(self.unit) };
+        self.instant(self.position(full_at).saturating_sub(units))
     }
 
     /// The same pace for a call at `now` that will wait until `last`: with a burst that is larger by what falls due meanwhile.
@@ -171,7 +195,7 @@ impl Pace {
     /// have not drained at `now`.
     pub(super) fn undrained(&self, from: u64, full_at: u64, now: Nanos) -> u64 {
         let drained = self.position(from).max(self.due(now.0));
-        self.position(full_at).saturating_sub(drained) / self.unit.max(1)
+        self.tokens_in(self.position(full_at).saturating_sub(drained))
     }
 
     /// The longest that a key can be in debt, in nanoseconds.
@@ -179,9 +203,12 @@ impl Pace {
         self.instant(self.burst) + 4 // units are rounded up
     }
 
-    /// How many tokens a cost in units was.
-    pub(super) const fn tokens_in(&self, cost: u64) -> u64 {
-        cost / self.unit
+    /// How many tokens so many units pay for.
+    pub(super) const fn tokens_in(&self, units: u64) -> u64 {
+        match units.checked_div(self.unit) {
+            Some(tokens) => tokens,
+            None => self.due.grain().tokens_in(units),
+        }
     }
 
     /// Whether keys nobody knows yet start with less than the burst.
@@ -199,7 +226,7 @@ impl Pace {
         let (due, spent) = (self.due(now.0), if full_at > now.0 { self.position(full_at) } else { self.due(now.0) });
         Status {
             limit: self.quota.burst(),
-            remaining: (due + self.burst).saturating_sub(spent) / self.unit,
+            remaining: self.tokens_in((due + self.burst).saturating_sub(spent)),
             retry_after: match self.cost(1) {
                 Ok(cost) if self.charge(full_at, cost, now).is_some() => Some(Duration::ZERO),
                 Ok(cost) => self.refusal(full_at, cost, now).retry_after(),
@@ -283,13 +310,14 @@ mod tests {
         #[test]
         fn positions_and_instants_are_inverse(quota in quotas(), x: u64, shift in 0..64u32) {
             let pace = Pace::try_new(quota).unwrap();
-            let (units, period) = (quota.tokens() * pace.unit, quota.period_nanos());
+            let units = quota.tokens() * pace.unit.max(1);
+            let period = u128::from(quota.period_nanos()) << pace.due.grain().bits();
             for now in [x >> shift, pace.end().0, pace.end().0 - 1].map(|now| now.min(pace.end().0)) {
                 let due = pace.due(now);
-                prop_assert_eq!(mul_div(now, units.into(), period.into()).0, u128::from(due));
+                prop_assert_eq!(mul_div(now, units.into(), period).0, u128::from(due));
                 for position in [due, due + pace.burst] {
                     let instant = pace.instant(position);
-                    let (floor, rest) = mul_div(position, period.into(), units.into());
+                    let (floor, rest) = mul_div(position, period, units.into());
                     prop_assert_eq!(u128::from(instant), floor + u128::from(rest));
                     prop_assert_eq!(pace.position(instant), position);
                 }
@@ -315,7 +343,7 @@ mod tests {
             // Where this pace itself would have left it, or at any instant before, as another may have.
             let spent = pace.charge(0, pace.burst, now).unwrap();
             let full_at = spent - (back >> shifts.1) % (spent - now.0);
-            let cost = (n % quota.burst() + 1) * pace.unit;
+            let cost = pace.cost(n % quota.burst() + 1).unwrap();
             let cost = if pace.charge(full_at, cost, now).is_none() { cost } else { pace.burst };
             prop_assert_eq!(pace.charge(full_at, cost, now), None);
             let Denied::TryAfter(hint) = pace.refusal(full_at, cost, now) else { panic!("not now") };
@@ -326,10 +354,11 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_named() {
-        let fast = Quota::per_second(SECOND + 1).with_burst(1);
-        let error = Pace::try_new(fast).unwrap_err();
-        assert_eq!(error, KeyedError::RateTooHigh { most: SECOND, period: Duration::from_secs(1) });
-        assert!(Pace::try_new(Quota::per_second(SECOND)).is_ok());
+        let longest = Duration::from_nanos(1 << 61);
+        let fast = |tokens| Pace::try_new(Quota::try_new(tokens, longest, 1).unwrap());
+        let error = KeyedError::RateTooHigh { most: MOST_TOKENS, period: longest };
+        assert_eq!(fast(MOST_TOKENS + 1).unwrap_err(), error);
+        assert!(fast(MOST_TOKENS).is_ok());
 
         let longest = LONGEST_BURST / SECOND;
         assert!(Pace::try_new(Quota::per_second(1).with_burst(longest)).is_ok());

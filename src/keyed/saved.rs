@@ -57,26 +57,12 @@ pub(crate) enum NoRoom {
     TooLate,
 }
 
-/// The word and the tag of a slot in one life of it (S2), if that is a key's.
-fn look(slot: Slot<'_>) -> Option<(Word, u32)> {
-    // PROGRESS: lock-free. Another round means that another thread made a step on the slot.
-    loop {
-        let (word, tag) = slot.read();
-        if !word.is_bucket() || tag == NOBODY {
-            return None;
-        }
-        if slot.word() == word {
-            return Some((word, tag));
-        }
-    }
-}
-
 impl Table {
     /// Hands `put` every key that is in debt at `now`, and then every horizon that is later.
     #[allow(clippy::cast_possible_truncation)] // there are fewer than 2^32 of either
     fn each_debt<E>(&self, now: Nanos, mut put: impl FnMut(Debt) -> Result<(), E>) -> Result<(), E> {
         for (line, slots) in self.lines().iter().enumerate() {
-            for (word, tag) in slots.slots().filter_map(look).filter(|(word, _)| word.instant() > now.0) {
+            for (word, tag) in slots.slots().filter_map(Slot::settled).filter(|(word, _)| word.instant() > now.0) {
                 put(Debt { line: line as u32, tag, full_at: word.instant() })?;
             }
         }

@@ -18,7 +18,7 @@ pub(crate) use quiet::Pause;
 pub(crate) use quiet::Quiet;
 #[cfg(feature = "loom")]
 pub use quiet::Quiet;
-pub(crate) use slot::{Refill, Slot};
+pub(crate) use slot::{Refill, Slot, seen};
 #[cfg(all(loom, feature = "loom"))]
 pub use thread::set_index;
 pub(crate) use thread::{default_shards, index};

@@ -4,7 +4,7 @@ use super::quiet::Quiet;
 use super::word::Word;
 use crate::cell::StateCell;
 use crate::nanos::Nanos;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering, fence};
 
 /// A word of credits that one thread usually has to itself, and that any thread may take from.
 ///
@@ -100,8 +100,17 @@ impl Slot {
 
     /// Adds `n` credits and clears the bit (rules 2d and 7). For whoever has set it. Lock-free.
     pub(crate) fn finish(&self, n: u64) {
+        // ORDERING: release; with the write that follows it pairs with the acquire in `seen`: whoever sees these credits, or what
+        // is left of them, sees that they were drawn (rule 9).
+        fence(Ordering::Release);
         self.credits.apply(|word| (Word(word).finish(n).0, ()));
     }
+}
+
+/// Says that slots were looked at: what is looked at from here on is no older than what was put into them (rule 9).
+pub(crate) fn seen() {
+    // ORDERING: acquire; pairs with the release in `Slot::finish`, by the relaxed loads before it.
+    fence(Ordering::Acquire);
 }
 
 /// The right to add credits to a slot: its REFILL bit. Dropping it clears the bit, whatever else goes wrong.

@@ -2,6 +2,7 @@
 
 mod construction;
 mod names;
+mod take;
 
 pub use names::*;
 
@@ -65,21 +66,15 @@ impl<A: Algorithm, C> RateLimiter<A, C> {
     ///
     /// # Examples
     ///
-    /// One reading for two limiters. Where the second refuses, the first gets back what it gave:
+    /// What would have been, at instants that were recorded. To decide on several limits at once, take a
+    /// [`LimitSet`](crate::LimitSet).
     ///
     /// ```
-    /// use tollgate::{Clock, DefaultClock, Denied, Quota, TokenBucket};
+    /// use tollgate::{Nanos, Quota, TokenBucket};
     ///
-    /// fn admit(calls: &TokenBucket, bytes: &TokenBucket, size: u64) -> Result<(), Denied> {
-    ///     let now = DefaultClock.now();
-    ///     calls.try_acquire_n_at(1, now)?;
-    ///     bytes.try_acquire_n_at(size, now).inspect_err(|_| calls.refund_at(1, now))
-    /// }
-    ///
-    /// let (calls, bytes) = (TokenBucket::new(Quota::per_hour(100)), TokenBucket::new(Quota::per_hour(1_000)));
-    /// assert!(admit(&calls, &bytes, 900).is_ok());
-    /// assert!(admit(&calls, &bytes, 900).is_err());
-    /// assert_eq!(calls.available(), 99); // the refused call has spent nothing
+    /// let bucket = TokenBucket::new(Quota::per_second(2));
+    /// let admitted = [0, 10, 20, 990].map(|at| bucket.try_acquire_n_at(1, Nanos::from_millis(at)).is_ok());
+    /// assert_eq!(admitted, [true, true, false, true]);
     /// ```
     #[inline]
     pub fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
@@ -299,7 +294,7 @@ impl<C> RateLimiter<Gcra, C> {
     }
 }
 
-delegate!([A: Algorithm, C: Clock] RateLimiter<A, C> => Self);
+delegate!([A: Algorithm, C: Clock] RateLimiter<A, C> => Self, dated);
 delegate!(at [A: Algorithm, C: Clock] RateLimiter<A, C> => Self);
 
 impl<A: Algorithm, C> fmt::Debug for RateLimiter<A, C> {

@@ -2,10 +2,12 @@
 
 mod adjustable;
 mod inspect;
+mod several;
 mod snapshot;
 
 pub use adjustable::{AdjustError, AdjustableTokenBucket, CarryOver};
 pub use inspect::{Counted, Counts};
 #[cfg(feature = "std")]
 pub use inspect::{HeavyKey, HeavyKeys};
+pub use several::{DeniedBy, LimitSet, LimitSetError};
 pub use snapshot::{Moment, Snapshot, SnapshotError};

@@ -36,6 +36,7 @@ pub struct ParseQuotaError {
 enum Reason {
     Number,
     NumberTooLarge,
+    Underscore,
     Per,
     Unit,
     Burst,
@@ -64,10 +65,25 @@ impl fmt::Display for ParseQuotaError {
         match &self.reason {
             Reason::Number => f.write_str("expected a whole number, such as 100, 5k or 10MiB"),
             Reason::NumberTooLarge => write!(f, "the number is too large: at most {}", u64::MAX),
-            Reason::Per => f.write_str("expected '/' or 'per' and a period, as in 100/s"),
+            Reason::Underscore => f.write_str("an underscore stands between two digits"),
+            Reason::Per => f.write_str("expected '/' or 'per' and a period, as in 100/s, 5k/s or 10MiB/s"),
             Reason::Unit => f.write_str("expected a unit of time: ns, us, ms, s, min, h, d or w"),
             Reason::Burst => f.write_str("expected 'burst' and a number, or the end"),
-            Reason::Quota(error) => error.fmt(f),
+            Reason::Quota(error) => {
+                let words = match error {
+                    QuotaError::ZeroTokens => {
+                        "a quota needs at least one token per period; to deny everything, write deny-all"
+                    }
+                    QuotaError::ZeroPeriod => {
+                        "a quota needs a period longer than zero; to admit everything, write unlimited"
+                    }
+                    QuotaError::ZeroBurst => {
+                        "a quota needs a burst of at least one; to deny everything, write deny-all"
+                    }
+                    error => return error.fmt(f),
+                };
+                f.write_str(words)
+            }
         }
     }
 }
@@ -145,15 +161,21 @@ impl<'a> Rest<'a> {
     /// A whole number; `None` if there is no digit.
     fn digits(&mut self) -> Result<Option<u64>, ParseQuotaError> {
         let start = self.error(Reason::NumberTooLarge);
-        if !self.text[self.position..].starts_with(|first: char| first.is_ascii_digit()) {
-            return Ok(None);
+        let mut number = None;
+        loop {
+            let digits = self.run(|next| next.is_ascii_digit());
+            if digits.is_empty() && number.is_some() {
+                self.position -= 1; // the underscore
+                return Err(self.error(Reason::Underscore));
+            }
+            for digit in digits.bytes() {
+                let tens = number.unwrap_or(0_u64).checked_mul(10);
+                number = Some(tens.and_then(|tens| tens.checked_add(u64::from(digit - b'0'))).ok_or(start)?);
+            }
+            if number.is_none() || !self.accept("_") {
+                return Ok(number);
+            }
         }
-        let mut number = 0_u64;
-        for digit in self.run(|next| next.is_ascii_digit() || next == '_').bytes().filter(|&byte| byte != b'_') {
-            let more = number.checked_mul(10).and_then(|tens| tens.checked_add(u64::from(digit - b'0')));
-            number = more.ok_or(start)?;
-        }
-        Ok(Some(number))
     }
 
     /// A number of tokens, with what multiplies it.
@@ -307,6 +329,7 @@ mod tests {
             ("10MiB/s", Quota::per_second(10 << 20)),
             ("10 per hour burst 5", Quota::per_hour(10).with_burst(5)),
             ("5kB/100ms burst 1MiB", Quota::per(5_000, Duration::from_millis(100)).with_burst(1 << 20)),
+            ("1_0/1_0s", Quota::per(10, Duration::from_secs(10))),
             ("1_000_000/minute", Quota::per_minute(1_000_000)),
             ("3/250us", Quota::per(3, Duration::from_micros(250))),
             ("3/250µs", Quota::per(3, Duration::from_micros(250))),
@@ -357,13 +380,17 @@ mod tests {
             ("100/s, please", 5, "'burst' and a number"),
             ("100/s burst", 11, "whole number"),
             ("100/s burst 5 10", 14, "'burst' and a number"),
+            ("10KB/s", 2, "as in 100/s, 5k/s or 10MiB/s"),
+            ("1_/s", 1, "between two digits"),
+            ("1__0/s", 1, "between two digits"),
+            ("1/1_0_s", 5, "between two digits"),
             ("18446744073709551616/s", 0, "too large: at most 18446744073709551615"),
             ("18446744073709551615k/s", 0, "too large"),
             ("1/s burst 18446744073709551616", 10, "too large"),
-            ("0/s", 0, "at least one token"),
-            ("5/0s", 2, "longer than zero"),
+            ("0/s", 0, "at least one token per period; to deny everything, write deny-all"),
+            ("5/0s", 2, "longer than zero; to admit everything, write unlimited"),
             ("5/10000000000000000000w", 2, "too long"),
-            ("5/s burst 0", 10, "at least one"),
+            ("5/s burst 0", 10, "at least one; to deny everything, write deny-all"),
             ("5/s burst 18446744073709551615", 10, "burst is too large"),
             ("18446744073709551615/s", 0, "rate is too high"),
         ] {

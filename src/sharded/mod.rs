@@ -55,6 +55,11 @@
 //!    that is less. What has fallen due by then is drawn at once, as credits. A denial's hint is the later of `due` and
 //!    `until`.
 //!
+//! 9. **Add up.** Whoever tells how much there is, now or in a snapshot, looks at the slots first and at `V` after them. A deposit
+//!    releases what it puts down, and who has looked at slots acquires it: so `V` is seen no older than the draws that the
+//!    credits came by. A token in motion may be missed, and none is counted twice. Who draws from `V` and tells what that has
+//!    left has looked at the slots before the draw.
+//!
 //! # Why quiet is right
 //!
 //! Quiet only ever denies: the bound is the same without it. Without settling it denies nothing that rule 5 would admit:
@@ -80,7 +85,7 @@
 //!
 //! So at most `Bc + S * q + u + rate * (t - s) = B + rate * (t - s)`. Nothing here depends on the order in which
 //! accesses to different words become visible: each argument is about one word's modification order. Relaxed accesses
-//! are enough; those of rule 5 are stronger, and they decide about denials only. A reading that is older than it
+//! are enough; those of rules 5, 8 and 9 are stronger, and they decide about denials, and about what is told, only. A reading that is older than it
 //! should be by `e` (a skewed clock, a reading that the processor took early) draws less, not more, and shifts the first
 //! argument by `rate * e`.
 //!
@@ -102,6 +107,7 @@
 mod central;
 mod construction;
 mod handle;
+mod take;
 mod token_bucket;
 
 pub use handle::Handle;

@@ -205,9 +205,11 @@ impl<C> ShardedTokenBucket<C> {
         self.central.max_cost()
     }
 
-    /// The credits in all slots, each as it is when it is looked at.
+    /// The credits in all slots, each as it is when it is looked at: before `V` is (rule 9).
     pub(crate) fn credits(&self) -> u64 {
-        self.slots.iter().map(|slot| slot.credits()).sum()
+        let credits = self.slots.iter().map(|slot| slot.credits()).sum();
+        lease::seen();
+        credits
     }
 
     /// How many words threads share out among them.
@@ -216,7 +218,7 @@ impl<C> ShardedTokenBucket<C> {
     }
 
     /// Takes `n` credits from any one slot, if `take`; returns whether it did, and how many all slots have then. Each slot is
-    /// looked at once, this thread's own first.
+    /// looked at once, this thread's own first, and before `V` is (rule 9).
     fn take_and_count(&self, n: u64, mut take: bool) -> (bool, u64) {
         let wanted = take;
         let (before, after) = self.slots.split_at(lease::index() & self.mask);
@@ -226,6 +228,7 @@ impl<C> ShardedTokenBucket<C> {
             looked_at.unwrap_or_else(|seen| seen)
         });
         let credits = credits.sum();
+        lease::seen();
         (wanted && !take, credits)
     }
 
@@ -388,9 +391,12 @@ impl<C: Clock> ShardedTokenBucket<C> {
     /// Whole tokens that could be taken now, one at a time: those in the central word and in all slots. Not those that
     /// handles hold. Where a unit of the scale is several tokens, each call on the central word takes a whole one. Never more than the burst; writes nothing.
     ///
-    /// Other threads' calls in between may or may not be counted: it is exact when there are none.
+    /// Exact when no other call is under way. A token that another thread moves from the central word to its shard meanwhile may
+    /// be missed, and is never counted twice: there is never said to be more than there was when the call began and what
+    /// fell due or was given back since.
     pub fn available(&self) -> u64 {
-        self.central.available(self.clock.now()).saturating_add(self.credits()).min(self.quota.burst())
+        let credits = self.credits();
+        credits.saturating_add(self.central.available(self.clock.now())).min(self.quota.burst())
     }
 
     /// Limit, tokens left and waiting times. Writes nothing.
@@ -404,9 +410,10 @@ impl<C: Clock> ShardedTokenBucket<C> {
 
     /// Takes `n` tokens, or none; returns the decision and the status that it has left, admitted or denied.
     ///
-    /// What was decided on is looked at once: the central word on one reading of the clock, and each shard. So the status says
-    /// what a caller can spend next, one token at a time, as [`status`](Self::status) does; other threads' calls in between may or
-    /// may not be counted in the shards that did not decide. A refusal of one token never says that there is one.
+    /// The word that decided is told as the decision has left it, on one reading of the clock. So the status says what a caller
+    /// can spend next, one token at a time, as [`status`](Self::status) does. Other threads' calls in between may or may not be
+    /// counted in the words that did not decide, but no token is counted twice, as for [`available`](Self::available). A refusal
+    /// of one token never says that there is one.
     ///
     /// To look at every shard costs more than the rest. So these calls spend what is in shards but fill none: where only the
     /// answer matters, [`try_acquire_n`](Self::try_acquire_n) is many times as fast.
@@ -415,6 +422,7 @@ impl<C: Clock> ShardedTokenBucket<C> {
             let own = lease::index() & self.mask;
             let others = self.slots.iter().enumerate().filter(|&(at, _)| at != own);
             let held = left + others.map(|(_, slot)| slot.credits()).sum::<u64>();
+            lease::seen();
             return (Ok(()), Self::holding_besides(held, self.central.status(self.clock.now())));
         }
         self.draw_with_status(n, 0)
@@ -427,8 +435,16 @@ impl<C: Clock> ShardedTokenBucket<C> {
 
     /// Draws exactly `n` tokens from `V` (rule 3), or takes them from any one slot (rule 4); for one who holds `credits` besides.
     pub(super) fn draw_with_status(&self, n: u64, credits: u64) -> (Result<(), Denied>, Status) {
-        let (decision, status) = self.central.draw_with_status(n, self.clock.now());
+        let now = self.clock.now();
+        let held = if self.central.look(n, now).is_ok() { self.credits() } else { 0 };
+        let (decision, status) = self.central.draw_with_status(n, now);
+        if decision.is_ok() {
+            return (decision, Self::holding_besides(credits + held, status));
+        }
         let (taken, held) = self.take_and_count(n, matches!(decision, Err(Denied::TryAfter(_))));
+        // What was seen in `V` may have become credits, and be counted (rule 9).
+        let later = self.central.status(now);
+        let status = if later.remaining < status.remaining { later } else { status };
         (if taken { Ok(()) } else { decision }, Self::holding_besides(credits + held, status))
     }
 

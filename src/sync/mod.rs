@@ -32,6 +32,18 @@ mod real {
     #[cfg(test)]
     pub(super) use portable_atomic::AtomicU64 as Native;
 
+    /// An atomic for each of these words.
+    pub(crate) const fn atomics<const N: usize>(words: [u64; N]) -> [AtomicU64; N] {
+        let mut atomics = [const { AtomicU64::new(0) }; N];
+        let mut index = 0;
+        // PROGRESS: at most `N` steps.
+        while index < N {
+            atomics[index] = AtomicU64::new(words[index]);
+            index += 1;
+        }
+        atomics
+    }
+
     /// One wait after the first lost race, and then none: processor pauses, never a system call.
     ///
     /// While one thread waits, another has the line to itself, which is good for both. But when the wait is over, what the
@@ -130,6 +142,11 @@ pub(crate) mod model {
     atomic!(AtomicU32, u32);
     atomic!(AtomicU64, u64);
 
+    /// An atomic for each of these words.
+    pub(crate) fn atomics<const N: usize>(words: [u64; N]) -> [AtomicU64; N] {
+        words.map(AtomicU64::new)
+    }
+
     /// Nothing to wait for: in a model, a lost race means that another thread has already moved on.
     #[derive(Debug)]
     pub(crate) struct Backoff;
@@ -149,4 +166,4 @@ pub(crate) mod model {
 }
 
 #[cfg(all(loom, feature = "loom"))]
-pub(crate) use model::{AtomicU32, AtomicU64, Backoff, Ordering, fence};
+pub(crate) use model::{AtomicU32, AtomicU64, Backoff, Ordering, atomics, fence};

@@ -93,27 +93,42 @@ where
     ///
     /// If there is none.
     pub(crate) fn poll_due(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Place<L>> {
-        let mut turn = self.project();
-        // PROGRESS: two steps. A timer that is early has the task look at the clock again, and sleep again; one that is always
-        // early must not keep it from yielding.
-        for _ in 0..2 {
-            let place = turn.place.take().expect("a future was polled after it was ready");
-            if place.delay().is_zero() {
-                turn.sleep.set(None);
-                return Poll::Ready(place);
-            }
-            if turn.sleep.is_none() {
-                turn.sleep.set(Some(place.line().clock().sleep_until(place.due())));
-            }
-            *turn.place = Some(place);
-            if let Some(sleep) = turn.sleep.as_mut().as_pin_mut() {
-                ready!(sleep.poll(context).map(|_| ()));
-            }
-            turn.sleep.set(None);
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
+        let turn = self.project();
+        poll_due(turn.place, turn.sleep, context, Place::delay, |place| place.line().clock().sleep_until(place.due()))
     }
+}
+
+/// Ready with what is waited for, once its delay is zero.
+///
+/// # Panics
+///
+/// If there is nothing.
+pub(super) fn poll_due<P, S: Future>(
+    waiting: &mut Option<P>,
+    mut sleep: Pin<&mut Option<S>>,
+    context: &mut Context<'_>,
+    delay: impl Fn(&P) -> Duration,
+    start: impl Fn(&P) -> S,
+) -> Poll<P> {
+    // PROGRESS: two steps. A timer that is early has the task look at the clock again, and sleep again; one that is always
+    // early must not keep it from yielding.
+    for _ in 0..2 {
+        let place = waiting.take().expect("a future was polled after it was ready");
+        if delay(&place).is_zero() {
+            sleep.set(None);
+            return Poll::Ready(place);
+        }
+        if sleep.is_none() {
+            sleep.set(Some(start(&place)));
+        }
+        *waiting = Some(place);
+        if let Some(sleep) = sleep.as_mut().as_pin_mut() {
+            ready!(sleep.poll(context).map(|_| ()));
+        }
+        sleep.set(None);
+    }
+    context.waker().wake_by_ref();
+    Poll::Pending
 }
 
 impl<L: Line> Future for Turn<L>

@@ -15,14 +15,30 @@ use core::borrow::Borrow;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::time::Duration;
-use sealed::Reserved;
+use sealed::{Reserved, not_in_time};
 #[cfg(feature = "std")]
 use std::time::Instant;
 
+mod limit;
 mod owned;
 pub use owned::OwnedKeyedLine;
 
-/// A key's line in a [`KeyedLimiter`]: what its places point to.
+/// A key's line in a [`KeyedLimiter`]: what its places point to, and the limiter as it is to this one key.
+///
+/// It holds the key's hash, not the key, and costs nothing but that to make. As a [`RateLimit`](crate::RateLimit) and a
+/// [`RateLimitAt`](crate::RateLimitAt) it stands wherever a limiter without keys can: beside others in a
+/// [`LimitSet`](crate::LimitSet), for one.
+///
+/// # Examples
+///
+/// ```
+/// use tollgate::{KeyedLimiter, Quota, RateLimit};
+///
+/// let limiter = KeyedLimiter::<str>::new(Quota::per_hour(10), 1_000);
+/// let alice = limiter.line("alice");
+/// assert!(alice.try_acquire_n(4).is_ok());
+/// assert_eq!(alice.available(), 6);
+/// ```
 pub struct KeyedLine<'a, K: ?Sized, S, C> {
     class: Class<'a, K, S, C>,
     key: Identity,
@@ -273,9 +289,20 @@ impl<'a, K: ?Sized, S: BuildHasher, C: Timer> Class<'a, K, S, C> {
     }
 }
 
+impl<K: ?Sized, S: BuildHasher, C> KeyedLimiter<K, S, C> {
+    /// The line of `key`: what this limiter is to one key, as a limiter of its own. See [`KeyedLine`].
+    pub fn line<Q>(&self, key: &Q) -> KeyedLine<'_, K, S, C>
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        self.class(0).line(key)
+    }
+}
+
 impl<'a, K: ?Sized, S: BuildHasher, C> Class<'a, K, S, C> {
-    /// The line of `key`.
-    fn line<Q>(self, key: &Q) -> KeyedLine<'a, K, S, C>
+    /// As [`KeyedLimiter::line`], under this class's quota.
+    pub fn line<Q>(self, key: &Q) -> KeyedLine<'a, K, S, C>
     where
         K: Borrow<Q>,
         Q: Hash + ?Sized,
@@ -296,12 +323,13 @@ impl<K: ?Sized, S, C: Clock> Line for KeyedLine<'_, K, S, C> {
 impl<K: ?Sized, S, C> sealed::Line for KeyedLine<'_, K, S, C> {
     fn reserve(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<Reserved, Denied> {
         let reserved = self.class.reserve(self.key, n, now, now.saturating_add(max_wait));
-        let (end, due) = reserved.map_err(|denied| match denied {
-            Denied::TryAfter(hint) if max_wait < Duration::MAX => Denied::WouldExceedDeadline(hint),
-            Denied::TryAfter(hint) => Denied::LineFull(hint),
-            denied => denied,
-        })?;
+        let (end, due) = reserved.map_err(|denied| not_in_time(denied, max_wait))?;
         Ok(Reserved { end, due })
+    }
+
+    fn look(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<(), Denied> {
+        let found = self.class.check(self.key, n, now, now.saturating_add(max_wait));
+        found.map_err(|denied| not_in_time(denied, max_wait))
     }
 
     fn give_back(&self, n: u64, end: u64, now: Nanos) -> u64 {

@@ -57,8 +57,20 @@ pub(crate) mod sealed {
         /// `n` tokens that are due at `now`, or by `max_wait` later.
         fn reserve(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<Reserved, Denied>;
 
+        /// Whether [`reserve`](Self::reserve) would hand out `n` tokens. Writes nothing.
+        fn look(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<(), Denied>;
+
         /// Takes back at `now` the `n` tokens below the position `end`; returns how many of them can be spent again.
         fn give_back(&self, n: u64, end: u64, now: Nanos) -> u64;
+    }
+
+    /// Why there is no place in a line that has no bound of its own.
+    pub(crate) fn not_in_time(denied: Denied, max_wait: Duration) -> Denied {
+        match denied {
+            Denied::TryAfter(hint) if max_wait < Duration::MAX => Denied::WouldExceedDeadline(hint),
+            Denied::TryAfter(hint) => Denied::LineFull(hint),
+            denied => denied,
+        }
     }
 
     macro_rules! pointer {
@@ -67,6 +79,10 @@ pub(crate) mod sealed {
                 #[inline]
                 fn reserve(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<Reserved, Denied> {
                     (**self).reserve(n, max_wait, now)
+                }
+
+                fn look(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<(), Denied> {
+                    (**self).look(n, max_wait, now)
                 }
 
                 #[inline]

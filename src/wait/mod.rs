@@ -9,6 +9,7 @@
 //! * [`ShardedTokenBucket::reserve`](crate::ShardedTokenBucket::reserve): places on its central word.
 //! * [`KeyedLimiter::reserve`](crate::KeyedLimiter::reserve): places by key, on the word of the key's bucket.
 //! * [`Turns`]: one caller's places, one after the other, at the full rate although each wake-up is late.
+//! * [`LimitSet::reserve_n`](crate::LimitSet::reserve_n): [`Places`] in several lines at once.
 //! * [`Line`]: what places are had of. A place is generic over what points to its limiter: `Place<&WaitingTokenBucket>`,
 //!   or `Place<Arc<WaitingTokenBucket>>` that can be kept anywhere.
 //!
@@ -67,7 +68,9 @@ mod place;
 mod pool;
 #[cfg(feature = "std")]
 mod retrying;
+mod several;
 mod sharded;
+mod take;
 #[cfg(all(test, not(all(loom, feature = "loom"))))]
 mod tests;
 #[cfg(feature = "std")]
@@ -90,6 +93,9 @@ pub use place::end_of;
 pub use retrying::Retry;
 #[cfg(feature = "std")]
 pub use retrying::Retrying;
+#[cfg(feature = "async")]
+pub use several::JointTurn;
+pub use several::Places;
 #[cfg(feature = "tokio")]
 pub use throttled::AsyncThrottled;
 #[cfg(feature = "std")]

@@ -115,8 +115,12 @@ impl<L: Line> Place<L> {
         Ok(())
     }
 
+    /// Nothing, in `line`.
+    pub(super) const fn nothing(line: L, now: Nanos) -> Self {
+        Self { line, n: 0, end: 0, due: now, seen: now }
+    }
+
     /// Uses the tokens of a place that has been seen to be due.
-    #[cfg(feature = "async")]
     pub(crate) fn use_up(mut self) {
         self.n = 0;
     }

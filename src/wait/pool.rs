@@ -187,11 +187,11 @@ impl Pool {
         self.stretches().map(|(_, stretch)| gcra.available_in(stretch, now)).max().unwrap_or(0)
     }
 
-    /// When the first `n` tokens will be due that are not yet at `now`, if there are any: `None` inside if they are already.
-    pub(super) fn look(&self, gcra: &Gcra, n: u64, now: Nanos) -> Result<(), Option<Hint>> {
+    /// Whether there are `n` tokens that are due by `last`. If not, says when the first will be, if any. Writes nothing.
+    pub(super) fn look(&self, gcra: &Gcra, n: u64, now: Nanos, last: Nanos) -> Result<(), Option<Hint>> {
         let mut later = None;
         for (_, stretch) in self.stretches() {
-            match gcra.fit(stretch, n, now, now) {
+            match gcra.fit(stretch, n, now, last) {
                 Fit::At(_) => return Ok(()),
                 Fit::Later(hint) => later = Some(sooner(later, hint)),
                 Fit::Never => {}

@@ -9,7 +9,7 @@ use crate::decision::Denied;
 use crate::nanos::Nanos;
 use crate::sharded::ShardedTokenBucket;
 use core::time::Duration;
-use sealed::Reserved;
+use sealed::{Reserved, not_in_time};
 
 impl<C: Clock> ShardedTokenBucket<C> {
     /// A place for `n` tokens on the central word: due now if there are `n`, else as soon as they can be had. One
@@ -77,12 +77,14 @@ impl<C> sealed::Line for ShardedTokenBucket<C> {
         let (gcra, cell) = self.word();
         let last = now.saturating_add(max_wait);
         let end = cell.update(|word| gcra.reserve(word, n, now, last).map(|next| (next, next)));
-        let end = end.map_err(|denied| match denied {
-            Denied::TryAfter(hint) if max_wait < Duration::MAX => Denied::WouldExceedDeadline(hint),
-            Denied::TryAfter(hint) => Denied::LineFull(hint),
-            denied => denied,
-        })?;
+        let end = end.map_err(|denied| not_in_time(denied, max_wait))?;
         Ok(Reserved { end, due: gcra.due(end, now) })
+    }
+
+    fn look(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<(), Denied> {
+        let (gcra, cell) = self.word();
+        let found = gcra.reserve(cell.load(), n, now, now.saturating_add(max_wait));
+        found.map(|_| ()).map_err(|denied| not_in_time(denied, max_wait))
     }
 
     fn give_back(&self, n: u64, end: u64, now: Nanos) -> u64 {

@@ -71,7 +71,7 @@ use sealed::Reserved;
 /// ```
 pub struct WaitingTokenBucket<#[cfg(feature = "std")] C = DefaultClock, #[cfg(not(feature = "std"))] C> {
     bucket: TokenBucket<C>,
-    pool: Pool,
+    pub(super) pool: Pool,
     longest: Duration,
 }
 
@@ -192,7 +192,7 @@ impl<C> WaitingTokenBucket<C> {
 
     fn status_of(&self, word: u64, now: Nanos) -> Status {
         let status = self.gcra().status(word, now);
-        let retry_after = match self.pool.look(self.gcra(), 1, now) {
+        let retry_after = match self.pool.look(self.gcra(), 1, now, now) {
             Ok(()) => Some(Duration::ZERO),
             Err(Some(hint)) => status.retry_after.map(|after| after.min(hint.retry_after())),
             Err(None) => status.retry_after,
@@ -201,7 +201,7 @@ impl<C> WaitingTokenBucket<C> {
     }
 
     #[inline]
-    fn gcra(&self) -> &Gcra {
+    pub(super) fn gcra(&self) -> &Gcra {
         &self.bucket.algorithm
     }
 
@@ -218,7 +218,7 @@ impl<C> WaitingTokenBucket<C> {
     /// (rules 5 and 6, then 1).
     #[cold]
     #[inline(never)]
-    fn out_of_the_pool(&self, n: u64, now: Nanos, last: Nanos) -> Result<u64, Denied> {
+    pub(super) fn out_of_the_pool(&self, n: u64, now: Nanos, last: Nanos) -> Result<u64, Denied> {
         let (gcra, cell) = (self.gcra(), &self.bucket.cell);
         let (cost, _) = gcra.price(n)?;
         self.pool.absorb(cell);
@@ -234,15 +234,20 @@ impl<C> WaitingTokenBucket<C> {
         }
     }
 
+    /// Why there is no place.
+    fn not_in_time(&self, denied: Denied, max_wait: Duration) -> Denied {
+        match denied {
+            Denied::TryAfter(hint) if max_wait < self.longest => Denied::WouldExceedDeadline(hint),
+            Denied::TryAfter(hint) => Denied::LineFull(hint), // more patience would not help
+            denied => denied,
+        }
+    }
+
     /// A place for `n` tokens that is not due at once.
     #[cold]
     fn stand_in_line(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<Reserved, Denied> {
         let last = now.saturating_add(max_wait.min(self.longest));
-        let end = self.out_of_the_pool(n, now, last).map_err(|denied| match denied {
-            Denied::TryAfter(hint) if max_wait < self.longest => Denied::WouldExceedDeadline(hint),
-            Denied::TryAfter(hint) => Denied::LineFull(hint), // more patience would not help
-            denied => denied,
-        })?;
+        let end = self.out_of_the_pool(n, now, last).map_err(|denied| self.not_in_time(denied, max_wait))?;
         Ok(Reserved { end, due: self.gcra().due(end, now) })
     }
 }
@@ -431,6 +436,11 @@ impl<C> sealed::Line for WaitingTokenBucket<C> {
             Err(Denied::TryAfter(_)) => self.stand_in_line(n, max_wait, now),
             Err(denied) => Err(denied),
         }
+    }
+
+    fn look(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<(), Denied> {
+        let last = now.saturating_add(max_wait.min(self.longest));
+        self.check_by(n, now, last).map_err(|denied| self.not_in_time(denied, max_wait))
     }
 
     fn give_back(&self, n: u64, end: u64, now: Nanos) -> u64 {

@@ -111,8 +111,8 @@ const END: Nanos = Nanos(slot::LATEST - 1);
 /// A refusal writes nothing of its own, but may complete a call that another thread has begun. Methods that only
 /// read write nothing. Decisions are linearizable. Callers get no happens-before edge to rely on.
 ///
-/// There is no `refund`, though all can be [forgiven](Self::forgive): a unit is an instant amid others, and to take it out would mean to move all that came
-/// after. Where calls come back, use a [`TokenBucket`](crate::TokenBucket).
+/// There is no `refund`, though all can be [forgiven](Self::forgive): a unit is an instant amid others, and to take it out
+/// would mean to move all that came after. Where calls come back, use a [`TokenBucket`](crate::TokenBucket).
 ///
 /// # Examples
 ///
@@ -207,6 +207,19 @@ impl<C> SlidingWindowLog<C> {
         #[allow(clippy::cast_possible_truncation)] // at most the number of slots
         let taken = self.ring.take(n as usize, reading, self.period - 1, Nanos(reading.0 + 1));
         taken.map_err(|due| Denied::TryAfter(self.told(due, now)))
+    }
+
+    /// Whether `n` tokens could be taken as of `now`. Takes nothing, writes nothing, and reads no clock.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`try_acquire_n_at`](Self::try_acquire_n_at), with the same hint.
+    pub fn check_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
+        if n.wrapping_sub(1) >= self.ring.len() as u64 {
+            return self.without_the_ring(n);
+        }
+        #[allow(clippy::cast_possible_truncation)] // at most the number of slots
+        self.ring.check(n as usize, self.reading(now).0).map_err(|due| Denied::TryAfter(self.told(due, now)))
     }
 
     /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), as of `now`. No clock is read.

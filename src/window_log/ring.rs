@@ -73,6 +73,29 @@ impl Ring {
         .map(|_| ())
     }
 
+    /// Whether [`take`](Self::take) would take `n` slots at `now`. Writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// When all `n` will be free.
+    pub(super) fn check(&self, n: usize, now: Nanos) -> Result<(), Nanos> {
+        // PROGRESS: lock-free. A turn without an answer means that another call has been admitted or settled meanwhile.
+        loop {
+            let front = self.front();
+            // A group counts as admitted once it is claimed (rule 2), whether or not it is written down.
+            let claimed = front.claim.record().map(|record| self.records.read(record));
+            let size = claimed.map_or(0, |group| group.size);
+            let due = match claimed {
+                Some(group) if n > self.len() - size => group.due,
+                _ => self.look(self.course.slot_after(front.slot, size + n - 1)).due(),
+            };
+            let free_by = now.max(self.forgiven());
+            if self.is_still(front) {
+                return if due <= free_by { Ok(()) } else { Err(due) };
+            }
+        }
+    }
+
     /// As [`take`](Self::take); returns beside the decision how the ring looks as of it, at `now`.
     ///
     /// What is looked at before the front is claimed is as it was when that happened, since nothing else changes while

@@ -5,6 +5,7 @@ mod debug;
 mod forgive;
 mod initial;
 mod names;
+mod one_reading;
 mod own;
 mod published;
 mod with_status;

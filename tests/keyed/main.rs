@@ -321,8 +321,8 @@ fn what_cannot_be_built_is_named() {
     let Err(KeyedError::CapacityTooLarge { largest }) = build(fine.into(), usize::MAX) else { panic!("absurd") };
     assert!(matches!(build(fine.into(), largest + 1), Err(KeyedError::CapacityTooLarge { .. })));
     assert!(matches!(
-        build([fine, Quota::per_second(2_000_000_000)].into(), 1),
-        Err(KeyedError::RateTooHigh { most: 1_000_000_000, .. })
+        build([fine, Quota::per(1 << 63, Duration::from_nanos(1 << 61)).with_burst(1)].into(), 1),
+        Err(KeyedError::RateTooHigh { most: 0x4000_0000_0000_0000, .. })
     ));
     assert!(matches!(build(fine.with_burst(1 << 40).into(), 1), Err(KeyedError::BurstTooLong { .. })));
     let short = KeyedLimiter::<str>::new([Quota::per_second(5), Quota::per_second(50)], 1).try_with_initial(51);

@@ -9,21 +9,37 @@ use tollgate::{Denied, KeyedLimiter, ManualClock, Nanos, Quota};
 
 type Limiter = KeyedLimiter<u64, BuildHasherDefault<DefaultHasher>, ManualClock>;
 
-/// A token bucket in whole fractions: tokens are counted in parts of `1 / period`, so nothing is ever rounded.
+/// A token bucket in whole fractions: tokens are counted in parts of `1 / period`, so nothing is ever rounded; but where
+/// one takes less than a nanosecond, grains of `grain` tokens are counted, and costs are rounded up to whole ones.
 #[derive(Clone, Copy, Debug)]
 struct Exact {
+    /// In grains.
     quota: Quota,
+    grain: u64,
+    /// The part of the last grain that there is not, which every call pays for.
+    missing: u64,
     parts: i128,
     seen: Nanos,
 }
 
 impl Exact {
     fn new(quota: Quota) -> Self {
-        Self { quota, parts: Self::full(quota), seen: Nanos::ZERO }
+        let (tokens, period) = (quota.tokens(), u64::try_from(quota.period().as_nanos()).expect("at most 2^62"));
+        let grain = (0..64).map(|bits| 1 << bits).find(|grain| period * grain >= tokens).expect("one is large enough");
+        let missing = quota.burst().next_multiple_of(grain) - quota.burst();
+        let burst = quota.burst().div_ceil(grain);
+        let quota = Quota::try_new(tokens, Duration::from_nanos(period * grain), burst).expect("modest numbers");
+        Self { quota, grain, missing, parts: Self::full(quota), seen: Nanos::ZERO }
     }
 
     fn period(quota: Quota) -> i128 {
         i128::try_from(quota.period().as_nanos()).expect("at most 2^62")
+    }
+
+    /// What `n` tokens cost, in parts.
+    fn cost(&self, n: u64) -> i128 {
+        let grains = if n == 0 { 0 } else { (n + self.missing).div_ceil(self.grain) };
+        i128::from(grains) * Self::period(self.quota)
     }
 
     fn full(quota: Quota) -> i128 {
@@ -40,7 +56,7 @@ impl Exact {
     /// What a call may come to: admitted only, refused only, or either, because it is short of less than one unit of the
     /// limiter's scale.
     fn allowed(&self, n: u64) -> (bool, bool) {
-        let (cost, period) = (i128::from(n) * Self::period(self.quota), Self::period(self.quota));
+        let (cost, period) = (self.cost(n), Self::period(self.quota));
         // There are floor(period / tokens) units in a token; none is needed where that divides.
         let tokens = i128::from(self.quota.tokens());
         let slack = if period % tokens == 0 { 0 } else { period / (period / tokens) };
@@ -48,11 +64,11 @@ impl Exact {
     }
 
     fn take(&mut self, n: u64) {
-        self.parts -= i128::from(n) * Self::period(self.quota);
+        self.parts -= self.cost(n);
     }
 
     fn give_back(&mut self, n: u64) {
-        self.parts = (self.parts + i128::from(n) * Self::period(self.quota)).min(Self::full(self.quota));
+        self.parts = (self.parts + i128::from(n / self.grain) * Self::period(self.quota)).min(Self::full(self.quota));
     }
 }
 
@@ -81,10 +97,15 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn quotas() -> impl Strategy<Value = Quota> {
-    (1..30u64, 0..40u32, any::<u64>(), 5..40u64).prop_map(|(tokens, bits, x, burst)| {
+    let usual = (1..30u64, 0..40u32, any::<u64>(), 5..40u64).prop_map(|(tokens, bits, x, burst)| {
         let period = Duration::from_nanos((x >> (63 - bits)).max(tokens));
         Quota::try_new(tokens, period, burst).expect("modest numbers")
-    })
+    });
+    // More than a token in a nanosecond.
+    let fast = (2..5_000u64, 1..40u64, 5..40u64).prop_map(|(tokens, period, burst)| {
+        Quota::try_new(tokens.max(period), Duration::from_nanos(period), burst).expect("modest numbers")
+    });
+    prop_oneof![3 => usual, 1 => fast]
 }
 
 /// One call in both worlds.
@@ -154,7 +175,7 @@ proptest! {
                     let model = models.entry(key).or_insert(Exact::new(quota));
                     model.advance(now);
                     prop_assert!(limiter.forgive(&key));
-                    model.give_back(quota.burst());
+                    *model = Exact { parts: Exact::full(model.quota), ..*model };
                 }
                 Step::Status(key) => {
                     let model = models.entry(key).or_insert(Exact::new(quota));

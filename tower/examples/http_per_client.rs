@@ -1,25 +1,19 @@
 //! An HTTP server with a limit for each client: by address, in fixed memory, however many clients come.
 //!
 //! ```text
-//! cargo run -p tollgate-tower --example http_per_client
+//! cargo run -p tollgate-tower --features axum --example http_per_client
 //! for i in $(seq 4); do curl -si http://127.0.0.1:8080/ | head -1; done
 //! ```
 //!
 //! Each client gets three requests at once and one more each second. Clients are known by their IPv4 address, or by
-//! the first 64 bits of their IPv6 address. Behind a proxy that is the proxy's address: take the key from a header that
-//! the proxy sets instead.
+//! the first 64 bits of their IPv6 address. Behind a proxy that is the proxy's address: take a `ForwardedAddress` instead of the
+//! `PeerAddress`.
 
 use core::net::{Ipv6Addr, SocketAddr};
-use std::sync::Arc;
 
-use axum::{
-    Router,
-    extract::{ConnectInfo, Request, State},
-    middleware::{Next, from_fn_with_state},
-    response::Response,
-    routing::get,
-};
+use axum::{Router, routing::get};
 use tollgate::{ClientKey, Clock, KeyedLimiter, Quota};
+use tollgate_tower::{Keyless, RateLimitLayer, key::PeerAddress};
 
 /// What each client may do: one request per second, and three at once after a rest.
 pub(crate) const QUOTA: Quota = Quota::per_second(1).with_burst(3);
@@ -38,27 +32,9 @@ async fn main() -> std::io::Result<()> {
 /// The whole service, with `limiter` in front of every route.
 pub(crate) fn router<S, C>(limiter: KeyedLimiter<ClientKey, S, C>) -> Router
 where
-    KeyedLimiter<ClientKey, S, C>: Send + Sync + 'static,
-    S: core::hash::BuildHasher,
-    C: Clock,
+    S: core::hash::BuildHasher + Send + Sync + 'static,
+    C: Clock + Send + Sync + 'static,
 {
-    Router::new().route("/", get(async || "admitted\n")).layer(from_fn_with_state(Arc::new(limiter), admit::<S, C>))
-}
-
-/// Passes the request on if the client's bucket admits it, else answers without touching the service: with 429 to a client
-/// that has had enough, with 503 to one that there is no room to remember.
-async fn admit<S, C>(
-    State(limiter): State<Arc<KeyedLimiter<ClientKey, S, C>>>,
-    ConnectInfo(client): ConnectInfo<SocketAddr>,
-    request: Request,
-    next: Next,
-) -> Response
-where
-    S: core::hash::BuildHasher,
-    C: Clock,
-{
-    match limiter.try_acquire(&ClientKey::new(client.ip())) {
-        Ok(()) => next.run(request).await,
-        Err(denied) => tollgate_tower::refusal(&denied),
-    }
+    let layer = RateLimitLayer::per_key(limiter, PeerAddress::new(), Keyless::Reject);
+    Router::new().route("/", get(async || "admitted\n")).layer(layer)
 }

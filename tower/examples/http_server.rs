@@ -9,19 +9,10 @@
 //! in how many seconds it is worth coming back.
 
 use core::net::Ipv4Addr;
-use std::sync::Arc;
 
-use axum::{
-    Router,
-    extract::{Request, State},
-    middleware::{Next, from_fn_with_state},
-    response::Response,
-    routing::get,
-};
+use axum::{Router, routing::get};
 use tollgate::{Quota, RateLimit, TokenBucket};
-
-/// Any limiter, shared by all connections. It needs no lock around it.
-pub(crate) type Limiter = Arc<dyn RateLimit + Send + Sync>;
+use tollgate_tower::RateLimitLayer;
 
 /// What the server allows: 2 requests per second, and 10 at once after a rest.
 pub(crate) const QUOTA: Quota = Quota::per_second(2).with_burst(10);
@@ -30,18 +21,10 @@ pub(crate) const QUOTA: Quota = Quota::per_second(2).with_burst(10);
 async fn main() -> std::io::Result<()> {
     let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 8080)).await?;
     println!("listening on http://{}", listener.local_addr()?);
-    axum::serve(listener, router(Arc::new(TokenBucket::new(QUOTA)))).await
+    axum::serve(listener, router(TokenBucket::new(QUOTA))).await
 }
 
 /// The whole service, with `limiter` in front of every route.
-pub(crate) fn router(limiter: Limiter) -> Router {
-    Router::new().route("/", get(async || "admitted\n")).layer(from_fn_with_state(limiter, admit))
-}
-
-/// Passes the request on if the limiter admits it, else answers 429 without touching the service.
-async fn admit(State(limiter): State<Limiter>, request: Request, next: Next) -> Response {
-    match limiter.try_acquire() {
-        Ok(()) => next.run(request).await,
-        Err(denied) => tollgate_tower::refusal(&denied),
-    }
+pub(crate) fn router(limiter: impl RateLimit + Send + Sync + 'static) -> Router {
+    Router::new().route("/", get(async || "admitted\n")).layer(RateLimitLayer::new(limiter))
 }

@@ -16,14 +16,16 @@
 //!   requests or bytes. A policy refuses, has requests wait in line for a bounded time, or only observes.
 //! * [`key`]: whom a request is counted for. Peers, clients behind trusted proxies, API keys, and any function.
 //! * [`client`]: a layer for clients that paces what goes to each host, and heeds what the host answers.
+//! * [`ThrottledBody`]: bodies whose bytes stand in line as they pass.
 //! * [`Dialect`] and [`Answer`]: what clients are told.
 //!
 //! # Features
 //!
 //! * `axum`, `tonic`: [`PeerAddress`](key::PeerAddress) finds the address where those servers put it.
 //! * `metrics`: the counter `tollgate_requests_total`, with labels `policy`, `outcome` (`admitted`, `denied`, `table_full`,
-//!   `no_key`, `unlimited`) and `mode` (`enforced`, `observed`), as many series as that makes and no more; and the histogram
-//!   `tollgate_wait_seconds` of what requests that wait have to wait.
+//!   `no_key`, `unlimited`) and `mode` (`enforced`, `observed`), as many series as that makes and no more; the
+//!   counter `tollgate_paced_requests_total` of a client's requests, with the label `outcome` (`sent`, `denied`, `too_many_hosts`);
+//!   and the histogram `tollgate_wait_seconds` of what requests that wait have to wait.
 //! * `tracing`: an event at level debug for each refusal, with the policy's name and the hint. Keys are not in it.
 #![forbid(unsafe_code)]
 
@@ -36,14 +38,21 @@ mod layer;
 mod limit;
 mod observe;
 mod policy;
+mod throttled;
 
 pub use answer::{Answer, Dialect, EmptyAnswer, GrpcAnswer, ProblemAnswer, Reason, Refusal, Report};
 pub use layer::{RateLimitLayer, RateLimitService, ResponseFuture};
 pub use policy::{Keyless, Policy, Unit, body_bytes};
+pub use throttled::{ThrottledBody, ThrottledBodyError};
 
 use http::header::{HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 use tollgate::Denied;
+
+/// The examples in README.md compile and hold.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 /// In how many whole seconds it is worth coming back: the value of a `Retry-After` header. `None` means never.
 ///

@@ -11,7 +11,7 @@ pub(crate) fn said<T>(policy: &Policy, said: &Said<T>) {
     {
         let outcome = match said {
             Said::Admitted(..) => "admitted",
-            Said::Denied(tollgate::Denied::TableFull(_), _) => "table_full",
+            Said::Denied(tollgate::Denied::TableFull(_)) => "table_full",
             Said::Denied(..) => "denied",
             Said::NoKey => "no_key",
             Said::Unlimited => "unlimited",
@@ -22,7 +22,7 @@ pub(crate) fn said<T>(policy: &Policy, said: &Said<T>) {
     }
     #[cfg(feature = "tracing")]
     match said {
-        Said::Denied(denied, _) => {
+        Said::Denied(denied) => {
             tracing::debug!(policy = &*policy.name, observed = policy.observed, retry_after = ?denied.retry_after(), "over the limit");
         }
         Said::NoKey => tracing::debug!(policy = &*policy.name, observed = policy.observed, "no key"),
@@ -35,4 +35,15 @@ pub(crate) fn said<T>(policy: &Policy, said: &Said<T>) {
 pub(crate) fn wait(wait: Duration) {
     #[cfg(feature = "metrics")]
     metrics::histogram!("tollgate_wait_seconds").record(wait);
+}
+
+/// Notes what has become of a request of a client: sent, or not.
+#[cfg_attr(not(any(feature = "metrics", feature = "tracing")), allow(unused_variables, clippy::missing_const_for_fn))]
+pub(crate) fn paced(outcome: &'static str, retry_after: Option<Duration>) {
+    #[cfg(feature = "metrics")]
+    metrics::counter!("tollgate_paced_requests_total", "outcome" => outcome).increment(1);
+    #[cfg(feature = "tracing")]
+    if outcome != "sent" {
+        tracing::debug!(outcome, ?retry_after, "not sent");
+    }
 }

@@ -1,11 +1,12 @@
 //! [`Policy`]: one named limit of a service, and what a request costs there.
 
 use crate::key::RequestKey;
-use crate::limit::{Held, Keyed, Limit, Line, Said, Whole};
+use crate::limit::{Asked, Held, Keyed, Limit, Line, Said, Whole};
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::time::Duration;
-use http::header::CONTENT_LENGTH;
+use http::Version;
+use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::request::Parts;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -59,19 +60,19 @@ impl Keyless {
         Self::Share(Arc::new(TokenBucket::new(quota)))
     }
 
-    pub(crate) fn take(&self, request: &Parts, cost: u64) -> Said<()> {
+    pub(crate) fn take(&self, asked: Asked<'_>) -> Said<()> {
         match self {
             Self::Reject => Said::NoKey,
             Self::Pass => Said::Unlimited,
-            Self::Share(bucket) => Whole(Arc::<TokenBucket>::clone(bucket)).take(request, cost),
+            Self::Share(bucket) => Whole(Arc::<TokenBucket>::clone(bucket)).take(asked),
         }
     }
 
-    pub(crate) fn hold(&self, request: &Parts, cost: u64) -> Said<Box<dyn Held>> {
+    pub(crate) fn hold(&self, asked: Asked<'_>) -> Said<Held> {
         match self {
             Self::Reject => Said::NoKey,
             Self::Pass => Said::Unlimited,
-            Self::Share(bucket) => Whole(Arc::<TokenBucket>::clone(bucket)).hold(request, cost),
+            Self::Share(bucket) => Whole(Arc::<TokenBucket>::clone(bucket)).hold(asked),
         }
     }
 }
@@ -98,7 +99,13 @@ pub enum Unit {
     ContentBytes,
 }
 
-/// The bytes of a request's body, as a cost: what `Content-Length` says, `unknown` where it says nothing.
+/// The bytes of a request's body, as a cost, as far as that is known before it has been read: what `Content-Length` says; nothing where
+/// there is no body, which HTTP/1 tells; and `unknown` for one of unknown length: in chunks, or by HTTP/2 without a
+/// `Content-Length`.
+///
+/// What to say for those is a choice. An estimate counts them by it. [`u64::MAX`] refuses them, as what can never be admitted. 0
+/// lets them pass, for a [`ThrottledBody`](crate::ThrottledBody) to count their bytes as they come. Servers see to it that
+/// no body is longer than its `Content-Length`.
 ///
 /// # Examples
 ///
@@ -106,15 +113,23 @@ pub enum Unit {
 /// use http::Request;
 /// use tollgate_tower::body_bytes;
 ///
-/// let (request, ()) = Request::builder().header("content-length", "500").body(()).unwrap().into_parts();
-/// assert_eq!(body_bytes(9)(&request), 500);
-/// let (request, ()) = Request::new(()).into_parts();
-/// assert_eq!(body_bytes(9)(&request), 9);
+/// let cost = |request: http::request::Builder| body_bytes(9)(&request.body(()).unwrap().into_parts().0);
+/// assert_eq!(cost(Request::post("/").header("content-length", "500")), 500);
+/// assert_eq!(cost(Request::post("/").header("transfer-encoding", "chunked")), 9);
+/// assert_eq!(cost(Request::get("/")), 0);
 /// ```
 pub fn body_bytes(unknown: u64) -> impl Fn(&Parts) -> u64 + Send + Sync + Clone {
     move |request| {
-        let length = request.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-        length.unwrap_or(unknown)
+        let length = request.headers.get(CONTENT_LENGTH);
+        // Beside a `Transfer-Encoding` a length means nothing, and without either there is no body (RFC 9112, section 6.3).
+        if request.headers.contains_key(TRANSFER_ENCODING) {
+            return unknown;
+        }
+        match length {
+            Some(length) => length.to_str().ok().and_then(|length| length.parse().ok()).unwrap_or(unknown),
+            None if request.version <= Version::HTTP_11 => 0,
+            None => unknown,
+        }
     }
 }
 
@@ -163,8 +178,10 @@ impl Policy {
     ///
     /// An `Arc` of a limiter is one as well: keep a share to look at it, or to change its quota.
     ///
-    /// Where a later policy refuses, what was taken here is [refunded](RateLimit::refund), with the bound that a refund leaves;
-    /// to have it given back exactly, place such policies last, or take [`waiting`](Self::waiting) with no patience.
+    /// Where a later policy refuses, or a request hangs up while it waits for one, what was taken here is
+    /// [refunded](RateLimit::refund_taken): to the window in which it was taken, and to no other. In a bucket that leaves the
+    /// bound of a refund; to have it given back exactly, place such policies last, or take [`waiting`](Self::waiting) with no
+    /// patience.
     ///
     /// # Examples
     ///

@@ -1,60 +1,25 @@
 //! The layer by itself, on a clock that moves when told to: exact.
 
+mod counting;
+
 use core::convert::Infallible;
 use core::task::{Context, Poll, Waker};
 use core::time::Duration;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
+use counting::{Counting, ask, bucket, now};
 use http::{Method, Request, Response};
 use tollgate::{Clock, FixedWindow, KeyedLimiter, ManualClock, Quota, TokenBucket, WaitingTokenBucket};
 use tollgate_tower::key::{HashedHeader, Networks, Peer, PeerAddress};
-use tollgate_tower::{Dialect, GrpcAnswer, Keyless, Policy, ProblemAnswer, RateLimitLayer, Refusal, Unit, body_bytes};
-use tower::{Layer, Service, ServiceExt};
-
-/// A service that counts the requests that reach it.
-#[derive(Clone, Default)]
-struct Counting(Arc<AtomicU64>);
-
-impl Service<Request<()>> for Counting {
-    type Response = Response<String>;
-    type Error = Infallible;
-    type Future = core::future::Ready<Result<Response<String>, Infallible>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, _: Request<()>) -> Self::Future {
-        self.0.fetch_add(1, Relaxed);
-        core::future::ready(Ok(Response::new("in".to_owned())))
-    }
-}
+use tollgate_tower::{Dialect, Keyless, Policy, RateLimitLayer, Refusal, Unit, body_bytes};
+use tower::{Layer, ServiceExt};
 
 fn request(method: Method, peer: &str) -> Request<()> {
     let mut request = Request::builder().method(method).body(()).unwrap();
     request.extensions_mut().insert(Peer(peer.parse().unwrap()));
     request
-}
-
-fn now<F: Future>(future: F) -> Option<F::Output> {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(output) => Some(output),
-        Poll::Pending => None,
-    }
-}
-
-/// The answer to a request that does not wait.
-fn ask<S>(service: &S, request: Request<()>) -> Response<String>
-where
-    S: Service<Request<()>, Response = Response<String>, Error = Infallible> + Clone,
-{
-    now(service.clone().oneshot(request)).expect("it does not wait").unwrap()
-}
-
-fn bucket(quota: Quota, clock: &ManualClock) -> Arc<TokenBucket<ManualClock>> {
-    Arc::new(TokenBucket::with_clock(quota, clock.clone()))
 }
 
 #[test]
@@ -149,6 +114,35 @@ fn places_of_several_lines_are_given_back_together() {
 }
 
 #[test]
+fn who_leaves_the_line_takes_nothing_with_it_of_any_limit() {
+    let clock = ManualClock::new();
+    let line = Arc::new(WaitingTokenBucket::with_clock(Quota::per_minute(1), Duration::MAX, clock.clone()));
+    let others = [bucket(Quota::per_minute(10), &clock), bucket(Quota::per_minute(10), &clock)];
+    let keyed = Arc::new(KeyedLimiter::with_clock(Quota::per_minute(10), 100, clock));
+    let service = RateLimitLayer::of([
+        Policy::new(Arc::clone(&others[0])),
+        Policy::waiting(Arc::clone(&line), Duration::MAX),
+        Policy::per_key(Arc::clone(&keyed), PeerAddress::new(), Keyless::Reject),
+        Policy::new(Arc::clone(&others[1])),
+    ])
+    .layer(Counting::default());
+    let peer = "192.0.2.1:1";
+    let key = peer.parse::<core::net::SocketAddr>().unwrap().into();
+    let left = || [others[0].available(), keyed.status(&key).remaining, others[1].available()];
+    assert_eq!(ask(&service, request(Method::GET, peer)).status(), 200);
+    assert_eq!(left(), [9, 9, 9]);
+    for polls in 0..3 {
+        let mut waits = Box::pin(service.clone().oneshot(request(Method::GET, peer)));
+        for _ in 0..polls {
+            assert!(now(waits.as_mut()).is_none());
+        }
+        drop(waits);
+        assert_eq!(left(), [9, 9, 9], "polled {polls} times");
+    }
+    assert_eq!(line.status().retry_after, Some(Duration::from_secs(60)));
+}
+
+#[test]
 fn an_observed_policy_counts_and_refuses_nobody() {
     let clock = ManualClock::new();
     let (trial, real) = (bucket(Quota::per_minute(1), &clock), bucket(Quota::per_minute(4), &clock));
@@ -195,6 +189,40 @@ fn requests_without_a_key_are_treated_as_chosen() {
 }
 
 #[test]
+fn a_missing_key_is_treated_as_chosen_ahead_of_other_policies_too() {
+    let clock = ManualClock::new();
+    let asked = |keyless| {
+        let limiter = KeyedLimiter::with_clock(Quota::per_minute(1), 100, clock.clone());
+        let last = bucket(Quota::per_minute(2), &clock);
+        let service = RateLimitLayer::of([
+            Policy::per_key(limiter, HashedHeader::new("x-api-key"), keyless),
+            Policy::new(Arc::clone(&last)),
+        ])
+        .layer(Counting::default());
+        ([(); 4].map(|()| ask(&service, Request::new(())).status().as_u16()), last.available())
+    };
+    assert_eq!(asked(Keyless::Reject), ([400; 4], 2));
+    assert_eq!(asked(Keyless::Pass), ([200, 200, 429, 429], 0));
+    let shared = Arc::new(TokenBucket::new(Quota::per_hour(3)));
+    assert_eq!(asked(Keyless::Share(Arc::clone(&shared))), ([200, 200, 429, 429], 0));
+    assert_eq!(shared.available(), 1, "who was refused by the other has given back");
+}
+
+#[test]
+fn an_observed_policy_lets_those_pass_too_who_have_no_key_or_no_room() {
+    let clock = ManualClock::new();
+    let key = |request: &http::request::Parts| request.extensions.get::<u64>().copied();
+    let limiter = Arc::new(KeyedLimiter::with_clock(Quota::per_hour(1), 1, clock));
+    let full = (0..1_000).find(|key| limiter.try_acquire(key).is_err_and(|denied| denied.retry_after().is_some()));
+    let policy = Policy::per_key(Arc::clone(&limiter), key, Keyless::Reject).observe_only();
+    let service = RateLimitLayer::of([policy]).layer(Counting::default());
+    assert_eq!(ask(&service, Request::new(())).status(), 200);
+    let mut request = Request::new(());
+    request.extensions_mut().insert(full.unwrap());
+    assert_eq!(ask(&service, request).status(), 200);
+}
+
+#[test]
 fn a_full_table_is_503_and_ten_thousand_keys_are_counted_exactly() {
     let limiter = |capacity| KeyedLimiter::with_clock(Quota::per_hour(3), capacity, ManualClock::new());
     let key = |request: &http::request::Parts| request.extensions.get::<u64>().copied();
@@ -213,137 +241,6 @@ fn a_full_table_is_503_and_ten_thousand_keys_are_counted_exactly() {
     assert_eq!(inner.0.load(Relaxed), 30_000);
     let small = RateLimitLayer::per_key(limiter(1), key, Keyless::Reject).layer(Counting::default());
     assert!((0..1_000).any(|client| ask(&small, client) == 503));
-}
-
-/// A list of strings with integers as parameters, as a parser of structured fields sees it.
-fn parsed(response: &Response<String>, name: &str) -> Vec<(String, Vec<(String, i64)>)> {
-    let list: sfv::List = sfv::Parser::new(response.headers()[name].as_bytes()).parse().unwrap();
-    let item = |entry: &sfv::ListEntry| {
-        let sfv::ListEntry::Item(item) = entry else { panic!("an inner list") };
-        let number = |value: &sfv::BareItem| value.as_integer().map_or(-1, i64::from);
-        let parameters = item.params.iter().map(|(key, value)| (key.to_string(), number(value)));
-        (item.bare_item.as_string().unwrap().to_string(), parameters.collect())
-    };
-    list.iter().map(item).collect()
-}
-
-fn item(name: &str, parameters: &[(&str, i64)]) -> (String, Vec<(String, i64)>) {
-    (name.to_owned(), parameters.iter().map(|&(key, value)| (key.to_owned(), value)).collect())
-}
-
-#[test]
-fn the_drafts_fields_are_structured_tightest_first_and_agree_with_retry_after() {
-    let clock = ManualClock::new();
-    let daily = bucket(Quota::per(1_000, Duration::from_secs(86_400)), &clock);
-    let burst = bucket(Quota::per_second(2).with_burst(3), &clock);
-    let bytes = bucket(Quota::per_second(50).with_burst(500), &clock);
-    let layer = RateLimitLayer::of([
-        Policy::new(daily).named("daily"),
-        Policy::new(bytes).named("a \"b\\c").counting(Unit::ContentBytes).costing(|_| 10),
-        Policy::new(burst).named("burst"),
-        Policy::new(TokenBucket::new(Quota::UNLIMITED)).named("none"),
-    ]);
-    let service = layer.telling(Dialect::Draft8To11).telling_the_admitted().layer(Counting::default());
-    let admitted = ask(&service, Request::new(()));
-    let policies = [
-        item("burst", &[("q", 3), ("w", 2)]),
-        item("a \"b\\c", &[("q", 500), ("qu", -1), ("w", 10)]),
-        item("daily", &[("q", 1_000), ("w", 86_400)]),
-    ];
-    assert_eq!(parsed(&admitted, "ratelimit-policy"), policies);
-    let limits = [
-        item("burst", &[("r", 2), ("t", 1)]),
-        item("a \"b\\c", &[("r", 490), ("t", 1)]),
-        item("daily", &[("r", 999), ("t", 87)]),
-    ];
-    assert_eq!(parsed(&admitted, "ratelimit"), limits);
-    for _ in 0..2 {
-        ask(&service, Request::new(()));
-    }
-    let refused = ask(&service, Request::new(()));
-    assert_eq!((refused.status().as_u16(), refused.headers()["retry-after"].to_str().unwrap()), (429, "1"));
-    let limits = [item("burst", &[("r", 0), ("t", 1)]), item("a \"b\\c", &[("r", 470)]), item("daily", &[("r", 997)])];
-    assert_eq!(parsed(&refused, "ratelimit"), limits);
-}
-
-#[test]
-fn an_observed_denial_takes_no_time_from_the_others_and_tells_none_beside_a_refusal() {
-    let clock = ManualClock::new();
-    let layer = RateLimitLayer::of([
-        Policy::new(bucket(Quota::per_hour(1), &clock)).observe_only(),
-        Policy::new(bucket(Quota::per_second(1).with_burst(2), &clock)),
-    ]);
-    let service = layer.telling(Dialect::Draft8To11).telling_the_admitted().layer(Counting::default());
-    ask(&service, Request::new(()));
-    let admitted = ask(&service, Request::new(()));
-    let limits = [item("default", &[("r", 0), ("t", 3_600)]), item("default", &[("r", 0), ("t", 2)])];
-    assert_eq!((admitted.status().as_u16(), parsed(&admitted, "ratelimit")), (200, limits.to_vec()));
-    // The one that refuses comes first, and the other, whose time is later than `Retry-After`, tells none.
-    let refused = ask(&service, Request::new(()));
-    assert_eq!((refused.status().as_u16(), refused.headers()["retry-after"].to_str().unwrap()), (429, "1"));
-    assert_eq!(parsed(&refused, "ratelimit"), [item("default", &[("r", 0), ("t", 1)]), item("default", &[("r", 0)])]);
-}
-
-#[test]
-fn the_tightest_policy_admits_the_fewest_requests_like_this_one() {
-    let clock = ManualClock::new();
-    let layer = RateLimitLayer::of([
-        Policy::new(bucket(Quota::per_minute(60), &clock)).named("requests"),
-        Policy::new(bucket(Quota::per_minute(6_000), &clock)).named("bytes").costing(|_| 1_000),
-    ]);
-    let service = layer.telling(Dialect::Draft8To11).telling_the_admitted().layer(Counting::default());
-    let admitted = ask(&service, Request::new(()));
-    // 5,000 bytes are five such requests more; of the other limit there are 59.
-    assert_eq!(
-        parsed(&admitted, "ratelimit"),
-        [item("bytes", &[("r", 5_000), ("t", 10)]), item("requests", &[("r", 59), ("t", 1)])]
-    );
-}
-
-#[test]
-fn the_usual_fields_are_those_of_the_tightest_policy() {
-    let clock = ManualClock::new();
-    let policies =
-        [Policy::new(bucket(Quota::per_minute(60), &clock)), Policy::new(bucket(Quota::per_minute(2), &clock))];
-    let service =
-        RateLimitLayer::of(policies).telling(Dialect::XRateLimit).telling_the_admitted().layer(Counting::default());
-    let fields = |response: Response<String>| {
-        ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]
-            .map(|name| response.headers()[name].to_str().unwrap().parse::<u64>().unwrap())
-    };
-    assert_eq!(fields(ask(&service, Request::new(()))), [2, 1, 30]);
-    assert_eq!(fields(ask(&service, Request::new(()))), [2, 0, 60]);
-    assert_eq!(fields(ask(&service, Request::new(()))), [2, 0, 60]);
-}
-
-#[test]
-fn no_field_is_told_unless_asked_for() {
-    let bucket = bucket(Quota::per_minute(1), &ManualClock::new());
-    let service = RateLimitLayer::new(bucket).layer(Counting::default());
-    assert_eq!(ask(&service, Request::new(())).headers().len(), 0);
-    let refused = ask(&service, Request::new(()));
-    assert_eq!((refused.headers().len(), refused.headers()["retry-after"].to_str().unwrap()), (1, "60"));
-}
-
-#[test]
-fn problem_details_and_grpc() {
-    let clock = ManualClock::new();
-    let layer = RateLimitLayer::of([Policy::new(bucket(Quota::per_second(50).with_burst(1), &clock)).named("a\"b")]);
-    let problems = layer.clone().answering(ProblemAnswer).layer(Counting::default());
-    ask(&problems, Request::new(()));
-    let problem = ask(&problems, Request::new(()));
-    assert_eq!(problem.headers()["retry-after"], "1", "not the 0 that 20 ms are when cut off");
-    let expected = "{\"type\":\"https://iana.org/assignments/http-problem-types#quota-exceeded\",\"title\":\"Over the limit\",\
-                    \"status\":429,\"violated-policies\":[\"a\\\"b\"]}";
-    assert_eq!(problem.body(), expected);
-
-    clock.advance(Duration::from_nanos(1)); // 19.999999 ms are left
-    let grpc = ask(&layer.answering(GrpcAnswer).layer(Counting::default()), Request::new(()));
-    let header = |name| grpc.headers()[name].to_str().unwrap();
-    assert_eq!((grpc.status().as_u16(), header("grpc-status"), header("grpc-retry-pushback-ms")), (200, "8", "20"));
-    let never = RateLimitLayer::of([Policy::new(bucket(Quota::per_second(1), &clock)).costing(|_| 2)]);
-    let never = ask(&never.answering(GrpcAnswer).layer(Counting::default()), Request::new(()));
-    assert_eq!(never.headers()["grpc-retry-pushback-ms"], "-1");
 }
 
 #[test]

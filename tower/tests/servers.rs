@@ -6,15 +6,16 @@
 #[path = "../examples/http_server.rs"]
 mod http_server;
 
+#[cfg(feature = "axum")]
 #[expect(dead_code, reason = "the example's `main` is not called here")]
 #[path = "../examples/http_per_client.rs"]
 mod http_per_client;
 
 use core::{net::SocketAddr, time::Duration};
-use std::{sync::Arc, thread};
+use std::thread;
 
 use axum::Router;
-use tollgate::{KeyedLimiter, ManualClock, TokenBucket};
+use tollgate::{ManualClock, TokenBucket};
 
 /// What the client saw: the status, and `Retry-After` where there is one.
 type Answer = (u16, Option<String>);
@@ -50,10 +51,11 @@ fn concurrent_clients_share_the_limit() {
     assert_eq!(passed, 10, "24 requests from 4 connections, and the clock stands still");
 }
 
+#[cfg(feature = "axum")]
 #[test]
 fn each_client_address_has_a_limit_of_its_own() {
     let clock = ManualClock::new();
-    let limiter = KeyedLimiter::with_clock(http_per_client::QUOTA, http_per_client::CLIENTS, clock.clone());
+    let limiter = tollgate::KeyedLimiter::with_clock(http_per_client::QUOTA, http_per_client::CLIENTS, clock.clone());
     let port = serve_router("[::]:0", http_per_client::router(limiter)).port();
     // One socket listens for both protocols. The first client's address reaches it mapped into IPv6.
     let addresses = [format!("127.0.0.1:{port}"), format!("[::1]:{port}")].map(|address| address.parse().unwrap());
@@ -79,7 +81,7 @@ fn refused(retry_after: &str) -> Answer {
 
 /// Serves on a free port of the loopback interface until the test process ends.
 fn serve(limiter: TokenBucket<ManualClock>) -> SocketAddr {
-    serve_router("127.0.0.1:0", http_server::router(Arc::new(limiter)))
+    serve_router("127.0.0.1:0", http_server::router(limiter))
 }
 
 fn serve_router(address: &str, router: Router) -> SocketAddr {

@@ -6,7 +6,7 @@ use super::version;
 use core::hint::black_box;
 use core::sync::atomic::{AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;
-use tollgate::{Clock, CoarseClock, Monotone, MonotonicClock, QuantaClock, Quota};
+use tollgate::{Clock, CoarseClock, Monotone, MonotonicClock, QuantaClock, Quota, WallClock};
 
 /// One atomic read-modify-write on a cache line that no other thread touches: each has a counter of its own.
 #[derive(Debug)]
@@ -80,5 +80,6 @@ reading!(Monotone<QuantaClock>, Monotone::new(QuantaClock), "clock-monotone-quan
     clock.now()
 });
 reading!(MonotonicClock, MonotonicClock, "clock-monotonic", TOLLGATE, "std", |clock| clock.now());
+reading!(WallClock, WallClock::UTC, "clock-wall", TOLLGATE, "wall", |clock| clock.now());
 reading!(CoarseClock, CoarseClock, "clock-coarse", TOLLGATE, "coarse", |clock| clock.now());
 reading!(StdInstant, StdInstant, "clock-instant", STD, "std", |_clock| std::time::Instant::now());

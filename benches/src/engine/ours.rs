@@ -5,8 +5,9 @@ use super::label::{Label, Named};
 use super::load::Load;
 use core::time::Duration;
 use tollgate::{
-    Clock, DefaultClock, FixedWindow, IntervalBucket, LeakyBucket, MonotonicClock, PackedTokenBucket, Quota,
-    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket, WaitingTokenBucket,
+    AdjustableTokenBucket, Clock, Counted, DefaultClock, FixedWindow, IntervalBucket, LeakyBucket, MonotonicClock,
+    PackedTokenBucket, Quota, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket,
+    WaitingTokenBucket,
 };
 
 impl Named for DefaultClock {
@@ -44,6 +45,32 @@ impl Engine for Leaky {
 
     fn caller(&self) -> impl FnMut() -> bool {
         || self.0.try_acquire().is_ok()
+    }
+}
+
+/// The token bucket whose quota can be changed while it is in use. Nobody changes it here.
+impl Engine for AdjustableTokenBucket {
+    const LABEL: Label = Label::ours("adjustable", "quanta");
+
+    fn build(quota: Quota) -> Self {
+        Self::new(quota)
+    }
+
+    fn caller(&self) -> impl FnMut() -> bool {
+        || self.try_acquire().is_ok()
+    }
+}
+
+/// The token bucket with a count of its decisions for each thread: what counting costs.
+impl Engine for Counted<TokenBucket> {
+    const LABEL: Label = Label::ours("counted", "quanta");
+
+    fn build(quota: Quota) -> Self {
+        Self::new(TokenBucket::new(quota))
+    }
+
+    fn caller(&self) -> impl FnMut() -> bool {
+        || self.count(self.limiter().try_acquire()).is_ok()
     }
 }
 

@@ -14,8 +14,8 @@ use super::peer::rate_net::RateNet;
 use super::peer::ratelimit::Ratelimit;
 use governor::clock::MonotonicClock as GovernorMonotonic;
 use tollgate::{
-    CoarseClock, FixedWindow, Monotone, MonotonicClock, PackedTokenBucket, QuantaClock, ShardedTokenBucket,
-    SlidingWindowCounter, SlidingWindowLog, TokenBucket,
+    AdjustableTokenBucket, CoarseClock, Counted, FixedWindow, Monotone, MonotonicClock, PackedTokenBucket, QuantaClock,
+    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket, WallClock,
 };
 
 /// Something that can be done with any engine.
@@ -41,6 +41,8 @@ pub fn engines<V: Visitor>() -> Vec<Entry<V::Work>> {
         TokenBucket,
         TokenBucket<MonotonicClock>,
         Leaky,
+        AdjustableTokenBucket,
+        Counted<TokenBucket>,
         Places,
         PackedTokenBucket,
         ShardedTokenBucket,
@@ -74,6 +76,7 @@ pub fn clocks<V: Visitor>() -> Vec<Entry<V::Work>> {
         Reading<Monotone<QuantaClock>>,
         Reading<StdInstant>,
         Reading<MonotonicClock>,
+        Reading<WallClock>,
         Reading<CoarseClock>,
     ]
 }

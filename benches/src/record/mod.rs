@@ -39,18 +39,27 @@ pub struct Options {
 ///
 /// If the sources are not those of a commit, an admitted count cannot be right, or a file cannot be written.
 pub fn command(options: &Options) -> Result<()> {
+    let seconds = if options.quick { options.seconds / 4.0 } else { options.seconds };
+    keep(&options.results, options.machine.as_deref(), |draft, machine| fill(draft, machine, seconds))
+}
+
+/// Makes a folder in `results` for this machine and day, once `fill` has written its files to a draft of it.
+///
+/// # Errors
+///
+/// If the sources are not those of a commit, or `fill` fails: then there is no folder.
+pub fn keep(results: &Path, machine: Option<&str>, fill: impl FnOnce(&Path, &Machine) -> Result<()>) -> Result<()> {
     let [head, changes] = [git(&["rev-parse", "HEAD"]), git(&["status", "--porcelain"])];
     clean(build::COMMIT, head.as_deref(), changes.as_deref())?;
-    let machine = Machine::this();
-    let slug = options.machine.clone().unwrap_or_else(|| machine.slug());
+    let this = Machine::this();
+    let slug = machine.map_or_else(|| this.slug(), str::to_owned);
     if !slug.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
         return Err(Error::Request(format!("a machine's name has letters, digits and dashes: {slug}")));
     }
-    let seconds = if options.quick { options.seconds / 4.0 } else { options.seconds };
-    let draft = options.results.join(format!(".draft-{}", std::process::id()));
+    let draft = results.join(format!(".draft-{}", std::process::id()));
     std::fs::create_dir_all(&draft).map_err(Error::file(&draft))?;
-    let folder = fill(&draft, &machine, seconds).and_then(|()| {
-        let folder = free(&options.results, &format!("{}_{slug}", date::today()));
+    let folder = fill(&draft, &this).and_then(|()| {
+        let folder = free(results, &format!("{}_{slug}", date::today()));
         std::fs::rename(&draft, &folder).map_err(Error::file(&folder))?;
         Ok(folder)
     });

@@ -47,12 +47,22 @@ pub fn command(options: &Options) -> Result<()> {
 }
 
 /// What belongs between the markers: a table and where it comes from; nothing as long as nothing is recorded. All but the
-/// headline are of the csv of their name; waiting has rows of its own kind.
+/// headline are of the csv of their name; waiting has rows of its own kind. What several processes came to is in folders of its
+/// own, with the text that belongs here.
 fn block(wanted: &str, results: &Path) -> Result<String> {
+    if wanted == "distributed" {
+        let results = results.join(wanted);
+        let Some(folder) = newest(&results)? else { return Ok(String::new()) };
+        let path = results.join(&folder).join("summary.md");
+        let text = std::fs::read_to_string(&path).map_err(Error::file(&path))?;
+        return Ok(format!("\n{}\n\nFrom `results/distributed/{folder}` in the repository.\n\n", text.trim_end()));
+    }
     let step = STEPS.iter().find(|step| step.name == wanted);
     if step.is_none() && wanted != "headline" && wanted != "waiting" {
         let names = STEPS.map(|step| step.name).join(" ");
-        return Err(Error::Request(format!("no table is called {wanted}; there are: headline waiting {names}")));
+        return Err(Error::Request(format!(
+            "no table is called {wanted}; there are: headline waiting distributed {names}"
+        )));
     }
     let Some(folder) = newest(results)? else { return Ok(String::new()) };
     let text = if wanted == "waiting" {
@@ -171,6 +181,22 @@ mod tests {
         place.record("2026-01-31_box.2", 3.0);
         place.record("2026-01-31_box.10", 4.0);
         assert!(place.report(false).unwrap().contains("2026-01-31_box.10"));
+    }
+
+    #[test]
+    fn what_several_processes_came_to_is_taken_as_it_is_written() {
+        let place = Place::new("distributed", &README.replace("clock", "distributed"));
+        assert!(!place.report(false).unwrap().contains("From"), "nothing recorded, nothing to show");
+        place.record("2026-02-01_box", 1.0);
+        for (folder, text) in [("2026-01-30_box", "old\n"), ("2026-01-31_box", "leases | 7\n")] {
+            let folder = place.0.join("results/distributed").join(folder);
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("summary.md"), text).unwrap();
+        }
+        let text = place.report(false).unwrap();
+        let block = "\nleases | 7\n\nFrom `results/distributed/2026-01-31_box` in the repository.\n\n<!--";
+        assert!(text.contains(block), "{text}");
+        assert_eq!(place.report(true).unwrap(), text);
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub fn real(open: &[(u32, u64)]) -> Real {
 }
 
 /// Hashes of keys that go through the lines of the smallest table in the same order.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Chosen(u64);
 
 impl BuildHasher for Chosen {

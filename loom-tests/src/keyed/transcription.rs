@@ -45,6 +45,14 @@ pub struct Rules {
     pub leaving_advances: bool,
     /// 8: a slot that is left loses its tag before it is open again.
     pub leaving_untags: bool,
+    /// S1: what is in debt is told by the reading that the snapshot states, not by another one.
+    pub one_reading: bool,
+    /// S2: the word is loaded once more after the tag.
+    pub scanned_twice: bool,
+    /// S3: a slot that is claimed or tentative is passed over.
+    pub unsettled_passed_over: bool,
+    /// S4: the scan acquires the words that it sees.
+    pub scan_acquires: bool,
     /// S4: the horizons are saved, too.
     pub horizons_saved: bool,
     /// S4: they are read after the slots, not before.
@@ -75,6 +83,10 @@ impl Rules {
         horizon_of_the_leaver: true,
         lowered_held: true,
         lowered_to_mark: true,
+        one_reading: true,
+        scanned_twice: true,
+        unsettled_passed_over: true,
+        scan_acquires: true,
         horizons_saved: true,
         horizons_last: true,
         moved_merged: true,
@@ -161,17 +173,20 @@ impl<const SLOTS: usize> Table<SLOTS> {
     /// The table as it may be restored: a scan by the rules S1 to S5 at the reading `now`, and what is made of it.
     #[must_use]
     pub fn saved(&self, now: u64) -> Self {
-        let horizons = || core::array::from_fn::<u64, 2, _>(|i| self.horizons[i].load(Ordering::Acquire));
+        let order = if self.rules.scan_acquires { Ordering::Acquire } else { Ordering::Relaxed };
+        let horizons = || core::array::from_fn::<u64, 2, _>(|i| self.horizons[i].load(order));
         let early = horizons();
+        let now = if self.rules.one_reading { now } else { now + 2 };
         let mut debts: Vec<(u32, u64)> = Vec::new();
         for i in 0..SLOTS {
             let (word, tag) = loop {
-                let seen = self.seen(i);
-                if self.is_still(i, seen.0) {
-                    break seen;
+                let (word, tag) = (Word(self.words[i].load(order)), self.tags[i].load(order));
+                if !self.rules.scanned_twice || self.is_still(i, word) {
+                    break (word, tag);
                 }
             };
-            if tag == NOBODY || !word.is_bucket() || word.instant() <= now {
+            let passed_over = !word.is_bucket() && self.rules.unsettled_passed_over;
+            if tag == NOBODY || passed_over || word.instant() <= now {
                 continue;
             }
             match debts.iter_mut().find(|(key, _)| *key == tag) {
@@ -187,6 +202,12 @@ impl<const SLOTS: usize> Table<SLOTS> {
             }
         }
         restored
+    }
+
+    /// When a key is full again, as its next call at `now` would find it.
+    pub fn full_at(&self, key: u32, now: u64) -> u64 {
+        let known = (0..SLOTS).find_map(|i| self.find(i, key).filter(|word| word.is_bucket()));
+        known.map_or_else(|| self.horizon(key).load(Ordering::Acquire).max(now), |word| word.instant().max(now))
     }
 
     /// How many slots a key has.

@@ -92,6 +92,17 @@ pub struct Admission {
     pub cost: u64,
 }
 
+/// How what there is in all is added up, while others may be at work.
+#[derive(Clone, Copy, Debug)]
+pub enum Sum {
+    /// By `available`.
+    Available,
+    /// By the status that a call of such a cost has left.
+    Status(u64),
+    /// By a snapshot: what a bucket has that is restored from it.
+    Snapshot,
+}
+
 /// What can be done with a sharded limiter.
 pub trait Limiter: Send + Sync + 'static {
     /// Makes all calls of a thread whose slot is `shard`; returns what it was admitted.
@@ -99,6 +110,9 @@ pub trait Limiter: Send + Sync + 'static {
 
     /// Tokens that can be taken one at a time, when nobody is at work.
     fn available(&self) -> u64;
+
+    /// What a thread whose slot is `shard` took for it, and the sum that it was told.
+    fn told(&self, shard: usize, sum: Sum) -> [u64; 2];
 
     /// The bound that holds.
     fn bound(&self) -> Quota;

@@ -1,9 +1,9 @@
 //! [`Real`]: the library's limiter under the same models.
 
-use super::{Admission, Call, Limiter, Truth, World, real, slower};
+use super::{Admission, Call, Limiter, Sum, Truth, World, real, slower};
 use crate::sync::{Arc, AtomicU64, Ordering};
 use core::cell::Cell;
-use tollgate::{Clock, Handle, Nanos, Quota, ShardedTokenBucket};
+use tollgate::{Clock, Handle, Moment, Nanos, Quota, ShardedTokenBucket};
 
 #[cfg(loom)]
 loom::thread_local! {
@@ -48,9 +48,12 @@ impl Real {
     /// A full bucket in `world`.
     pub fn new(world: World) -> Self {
         let time = Time(Arc::new((AtomicU64::new(0), Truth::default())));
+        Self { bucket: Self::bucket(world, time.clone()), time, world }
+    }
+
+    fn bucket(world: World, time: Time) -> ShardedTokenBucket<Time> {
         let World { shards, handles, batch, .. } = world;
-        let quota = slower(world.quota(1));
-        Self { bucket: ShardedTokenBucket::with_sizes(quota, shards, handles, batch, time.clone()), time, world }
+        ShardedTokenBucket::with_sizes(slower(world.quota(1)), shards, handles, batch, time)
     }
 
     fn acquire(&self, handle: Option<&Handle<'_, Time>>, n: u64) -> bool {
@@ -95,6 +98,26 @@ impl Limiter for Real {
     fn available(&self) -> u64 {
         BEHIND.with(|behind| behind.set(0));
         self.bucket.available()
+    }
+
+    fn told(&self, shard: usize, sum: Sum) -> [u64; 2] {
+        #[cfg(loom)]
+        tollgate::loom_support::set_shard(shard);
+        let _ = shard;
+        BEHIND.with(|behind| behind.set(0));
+        match sum {
+            Sum::Available => [0, self.bucket.available()],
+            Sum::Status(n) => {
+                let (decision, status) = self.bucket.try_acquire_n_with_status(n);
+                [if decision.is_ok() { n } else { 0 }, status.remaining]
+            }
+            Sum::Snapshot => {
+                let now = Moment::new(self.time.now(), Nanos(0));
+                let restored = Self::bucket(self.world, self.time.clone());
+                restored.restore_at(&self.bucket.snapshot_at(now), now).expect("it was saved by such a bucket");
+                [0, restored.available()]
+            }
+        }
     }
 
     fn bound(&self) -> Quota {

@@ -1,7 +1,7 @@
 //! [`Transcription`]: the protocol over the harness's atomics, with [`Rules`] to leave out.
 
-use super::{Admission, Call, Limiter, Truth, World, real, slower};
-use crate::sync::{AtomicU64, Ordering};
+use super::{Admission, Call, Limiter, Sum, Truth, World, real, slower};
+use crate::sync::{AtomicU64, Ordering, fence};
 use tollgate::algorithm::{Algorithm, Gcra};
 use tollgate::loom_support::lease::{Quiet, Word};
 use tollgate::{Nanos, Quota};
@@ -50,6 +50,12 @@ pub struct Rules {
     pub news_heeded: bool,
     /// 8: the quiet ends when a token is due.
     pub ends: bool,
+    /// 9: whoever adds up what there is looks at the slots first.
+    pub slots_first: bool,
+    /// 9: it acquires what it has seen of them.
+    pub slots_acquired: bool,
+    /// 9: a deposit releases.
+    pub deposit_released: bool,
     /// A call on a reading takes nothing but tokens from V.
     pub readings_from_central: bool,
 }
@@ -88,6 +94,9 @@ impl Rules {
         news_acquired: true,
         news_heeded: true,
         ends: true,
+        slots_first: true,
+        slots_acquired: true,
+        deposit_released: true,
         readings_from_central: true,
     };
 }
@@ -120,6 +129,10 @@ struct Caller {
 }
 
 impl Caller {
+    fn new(slot: usize) -> Self {
+        Self { slot, behind: 0, first: None, held: None, admitted: Vec::new() }
+    }
+
     fn admit(&mut self, from: Nanos, to: Nanos, cost: u64) -> bool {
         // Loom stops at accesses only: the instant after an access is the instant of the access.
         let from = if cfg!(loom) { to } else { from };
@@ -252,6 +265,9 @@ impl Transcription {
         if deposit > 0 && !self.rules.counted_after {
             self.deposits.fetch_add(1, Ordering::Release);
         }
+        if self.rules.deposit_released {
+            fence(Ordering::Release);
+        }
         self.change(slot, |word| {
             let room = self.world.batch.saturating_sub(word.credits());
             let deposit = if self.rules.capped_deposit { deposit.min(room) } else { deposit };
@@ -376,6 +392,44 @@ impl Transcription {
         if self.rules.ends { quiet.lasts(real(now), news, 10_000) } else { quiet.0 != 0 && seen == news }
     }
 
+    /// Rule 9.
+    fn credits(&self) -> u64 {
+        let credits = self.slots.iter().map(|slot| Word(slot.load(Ordering::Relaxed)).credits()).sum();
+        if self.rules.slots_acquired {
+            fence(Ordering::Acquire);
+        }
+        credits
+    }
+
+    fn left(&self, now: Nanos) -> u64 {
+        self.gcra.available(self.consumed.load(Ordering::Relaxed), real(now))
+    }
+
+    /// Rule 9.
+    fn sum(&self, now: Nanos) -> u64 {
+        if self.rules.slots_first {
+            let credits = self.credits();
+            return credits + self.left(now);
+        }
+        let left = self.left(now);
+        self.credits() + left
+    }
+
+    /// A draw of exactly `n` from V, or a theft, and the sum that it has left.
+    fn acquire_told(&self, me: &mut Caller, n: u64) -> [u64; 2] {
+        let now = self.now(me);
+        let before = if self.rules.slots_first { self.credits() } else { 0 };
+        let drawn = Self::update(&self.consumed, |word| self.gcra.acquire(word, n, real(now)).ok());
+        match drawn {
+            Some(word) => {
+                let word = self.gcra.acquire(word, n, real(now)).expect("it was drawn");
+                let credits = if self.rules.slots_first { before } else { self.credits() };
+                [n, self.gcra.available(word, real(now)) + credits]
+            }
+            None => [if self.steal(me, n) { n } else { 0 }, self.sum(now)],
+        }
+    }
+
     fn refund(&self, me: &Caller) {
         let now = self.now(me);
         if !self.rules.told_after {
@@ -440,7 +494,7 @@ impl Transcription {
 
 impl Limiter for Transcription {
     fn perform(&self, shard: usize, calls: &[Call]) -> Vec<Admission> {
-        let mut me = Caller { slot: shard, behind: 0, first: None, held: None, admitted: Vec::new() };
+        let mut me = Caller::new(shard);
         for &call in calls {
             match call {
                 Call::Acquire(n) => drop(self.acquire(&mut me, n)),
@@ -461,9 +515,15 @@ impl Limiter for Transcription {
     }
 
     fn available(&self) -> u64 {
-        let now = Nanos(self.clock.load(Ordering::Relaxed));
-        let credits = self.slots.iter().map(|slot| Word(slot.load(Ordering::Relaxed)).credits());
-        self.gcra.available(self.consumed.load(Ordering::Relaxed), real(now)) + credits.sum::<u64>()
+        self.sum(Nanos(self.clock.load(Ordering::Relaxed)))
+    }
+
+    fn told(&self, shard: usize, sum: Sum) -> [u64; 2] {
+        let mut me = Caller::new(shard);
+        match sum {
+            Sum::Available | Sum::Snapshot => [0, self.sum(self.now(&me))],
+            Sum::Status(n) => self.acquire_told(&mut me, n),
+        }
     }
 
     fn bound(&self) -> Quota {

@@ -6,6 +6,7 @@ use crate::server::Server;
 use rustix::process::Signal;
 use std::thread::sleep;
 use std::time::Duration;
+use tollgate_redis::DistributedTokenBucket;
 
 const RUN: Duration = Duration::from_millis(1_800);
 
@@ -115,6 +116,36 @@ fn a_replica_is_promoted() {
     first.kill();
     second.command(&["REPLICAOF", "NO", "ONE"]);
     judge(&gather(clients), 1_000);
+}
+
+/// The first server takes over again from its replica, whose older state it has copied, marker and all. Nobody has drawn from
+/// the replica, so its marker is the first one's own.
+#[tokio::test]
+async fn a_primary_that_comes_back_with_its_replicas_state_starts_empty() {
+    let Some(first) = Server::start(&["--repl-diskless-sync-delay", "0"]) else { return };
+    let replica_of = format!("127.0.0.1 {}", first.port);
+    let Some(second) = Server::start(&["--replicaof", &replica_of, "--repl-diskless-sync-delay", "0"]) else { return };
+    let bucket = || {
+        let store = first.store(2_000);
+        DistributedTokenBucket::new(store, "test", "limit", QUOTA, Duration::ZERO).unwrap()
+    };
+    bucket().acquire_within(1, Duration::from_secs(5)).await.unwrap();
+    let get = |server: &Server, key, field| server.command(&["HGET", key, field]);
+    let position = |server| get(server, "{test}:limit:limit", "position");
+    while position(&second) != position(&first) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    second.command(&["REPLICAOF", "NO", "ONE"]);
+    bucket().acquire_within(9, Duration::from_secs(5)).await.unwrap();
+    first.command(&["REPLICAOF", "127.0.0.1", &second.port.to_string()]);
+    while position(&second) != position(&first) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    first.command(&["REPLICAOF", "NO", "ONE"]);
+    // What was drawn meanwhile is forgotten, so the epoch must be another.
+    let _ = bucket().try_acquire().await;
+    let epoch = |server| get(server, "{test}:marker", "epoch");
+    assert_ne!(epoch(&first), epoch(&second));
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -40,6 +42,30 @@ fn replies(mut server: TcpStream, mut client: TcpStream, mut random: fastrand::R
             }
         }
     }
+}
+
+/// Passes on what the server says, unless `mute` says to swallow it; returns its port.
+pub(crate) fn mutable(to: u16, mute: &Arc<AtomicBool>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (port, mute) = (listener.local_addr().unwrap().port(), Arc::clone(mute));
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            let (Ok(mut client), Ok(mut server)) = (client, TcpStream::connect(("127.0.0.1", to))) else { continue };
+            let (mut from, mut into) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            thread::spawn(move || std::io::copy(&mut from, &mut into));
+            let mute = Arc::clone(&mute);
+            thread::spawn(move || {
+                let mut buffer = [0; 4_096];
+                while let Ok(length @ 1..) = server.read(&mut buffer) {
+                    // ORDERING: SeqCst: a test's switch.
+                    if !mute.load(Ordering::SeqCst) && client.write_all(&buffer[..length]).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    port
 }
 
 /// Passes connections on to `first`, or to `second` once the first is gone; returns its port.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
+use tollgate_redis::Store;
 
 pub(crate) struct Server {
     child: Child,
@@ -16,6 +17,12 @@ pub(crate) struct Server {
 /// A port that nobody listens on.
 pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// A store behind a port, with milliseconds for each answer.
+pub(crate) fn store_at(port: u16, timeout: u64) -> Store {
+    let client = redis::Client::open(format!("redis://127.0.0.1:{port}/")).unwrap();
+    Store::new(client, Duration::from_millis(timeout))
 }
 
 impl Server {
@@ -65,6 +72,10 @@ impl Server {
 
     pub(crate) fn url(&self) -> String {
         format!("redis://127.0.0.1:{}/", self.port)
+    }
+
+    pub(crate) fn store(&self, timeout: u64) -> Store {
+        store_at(self.port, timeout)
     }
 
     pub(crate) fn command(&self, words: &[&str]) -> redis::Value {

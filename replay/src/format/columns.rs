@@ -10,6 +10,7 @@ use super::wanted::{Charge, Wanted};
 use crate::field::client::{address, is_addresses};
 use crate::field::instant::is_certain;
 use crate::field::malformed::{Malformed, listed};
+use crate::field::number::whole;
 
 /// How fields are set apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,6 +166,8 @@ impl Columns {
             Charge::One => None,
             Charge::Field(name) => Some(names::place(names, name)?),
         };
+        let is_number = |&at: &usize| at != time && at != key && whole("", text(at)).is_ok();
+        let numbers: Vec<_> = (0..names.len()).filter(is_number).collect();
         let mut columns = Self {
             separator,
             count: names.len(),
@@ -174,9 +177,7 @@ impl Columns {
                 time: date.map_or_else(|| names[time].clone(), |date| format!("{} {}", names[date], names[time])),
                 key: names[key].clone(),
                 cost: cost.map(|cost| names[cost].clone()),
-                other_cost: (0..names.len())
-                    .find(|&at| at != time && at != key && crate::field::number::whole("", text(at)).is_ok())
-                    .map(|at| names[at].clone()),
+                other_cost: names::other_cost(names, &numbers).map(|at| names[at].clone()),
             },
         };
         columns.wanted.extend(cost.map(|cost| (cost, COST)));

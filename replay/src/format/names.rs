@@ -96,14 +96,18 @@ const FORWARDED: &[&str] = &[
     "xff",
 ];
 
-/// The place of the field with this name: as it is written, or else but for upper and lower case.
+/// The place of the field with this name: as it is written, or else but for upper and lower case, or else by its number,
+/// from 1 on.
 pub(super) fn place(names: &[String], wanted: &str) -> Result<usize, Malformed> {
     let same = names.iter().position(|name| name == wanted);
     let similar = || {
         let mut similar = (0..names.len()).filter(|&place| names[place].to_lowercase() == wanted.to_lowercase());
         similar.next().filter(|_| similar.next().is_none())
     };
+    let numbered =
+        || wanted.parse().ok().and_then(|number: usize| number.checked_sub(1)).filter(|&at| at < names.len());
     same.or_else(similar)
+        .or_else(numbered)
         .ok_or_else(|| Malformed::NoSuchField(listed([wanted]), listed(names.iter().map(String::as_str))))
 }
 
@@ -141,6 +145,17 @@ pub(super) fn cost(names: &[String]) -> Option<usize> {
     names.iter().position(|name| name.eq_ignore_ascii_case("cost"))
 }
 
+/// Of `numbers`, the places of fields that hold one, the one that somebody may want to charge: bytes, those sent before
+/// others, or else the first that is more than a name or a code.
+pub(super) fn other_cost(names: &[String], numbers: &[usize]) -> Option<usize> {
+    let holds = |place: &usize, words: &[&str]| words.iter().any(|word| plain(&names[*place]).contains(word));
+    let ends = |place: &usize, words: &[&str]| words.iter().any(|word| plain(&names[*place]).ends_with(word));
+    let mut sizes = numbers.iter().copied().filter(|place| holds(place, &["bytes", "size", "length"]));
+    let sent = sizes.clone().find(|place| holds(place, &["sent", "sc", "response", "downstream"]));
+    sent.or_else(|| sizes.next())
+        .or_else(|| numbers.iter().copied().find(|place| !ends(place, &["id", "code", "status", "port", "pid"])))
+}
+
 /// The place of the field with the addresses that proxies were called from.
 pub(super) fn forwarded(names: &[String]) -> Option<usize> {
     names.iter().position(|name| FORWARDED.contains(&plain(name).as_str()))
@@ -174,10 +189,26 @@ mod tests {
     }
 
     #[test]
+    fn what_could_be_charged_is_no_code() {
+        for (header, charged) in [
+            ("id,elb_status_code,received_bytes,sent_bytes", Some(3)),
+            ("status,size", Some(1)),
+            ("user_id,status,port", None),
+            ("id,weight", Some(1)),
+        ] {
+            let names = names(header);
+            let all: Vec<_> = (0..names.len()).collect();
+            assert_eq!(other_cost(&names, &all), charged, "{header}");
+        }
+    }
+
+    #[test]
     fn a_name_is_found_in_any_case_unless_two_are_alike() {
         let two = names("IP,ip,Time");
         assert_eq!((place(&two, "ip"), place(&two, "IP"), place(&two, "time")), (Ok(1), Ok(0), Ok(2)));
         assert!(place(&two, "Ip").is_err());
         assert_eq!(place(&two, "size").unwrap_err().to_string(), "no field size; there are IP, ip, Time");
+        assert_eq!((place(&two, "1"), place(&two, "3"), place(&names("3,1,x"), "1")), (Ok(0), Ok(2), Ok(1)));
+        assert!(place(&two, "0").is_err() && place(&two, "4").is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! [`AdjustableTokenBucket`]: the type.
 
-use super::banks::Banks;
 use super::carry_over::{AdjustError, CarryOver};
+use super::state::State;
 use super::terms::Terms;
 use crate::algorithm::Algorithm;
 use crate::build_error::BuildError;
@@ -13,7 +13,7 @@ use crate::nanos::Nanos;
 use crate::quota::Quota;
 use crate::rate_limit::delegate;
 use crate::sync::const_unless_loom;
-use core::convert::Infallible;
+use crate::taken::Taken;
 use core::fmt;
 
 /// A token bucket whose quota can be changed while any number of threads use it.
@@ -53,7 +53,7 @@ use core::fmt;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct AdjustableTokenBucket<#[cfg(feature = "std")] C = DefaultClock, #[cfg(not(feature = "std"))] C> {
-    pub(super) banks: Banks,
+    pub(super) state: State,
     pub(super) clock: C,
 }
 
@@ -89,7 +89,7 @@ impl<C> AdjustableTokenBucket<C> {
         /// As [`new`](AdjustableTokenBucket::new).
         pub const fn with_clock(quota: Quota, clock: C) -> Self {
             match Terms::first(quota) {
-                Some(terms) => Self { banks: Banks::new(terms, 0), clock },
+                Some(terms) => Self { state: State::new(terms, 0), clock },
                 None => panic!("the rate or the burst is too large for a position of 62 bits to last"),
             }
         }
@@ -102,7 +102,7 @@ impl<C> AdjustableTokenBucket<C> {
     /// [`AdjustError::TooLarge`].
     pub fn try_with_clock(quota: Quota, clock: C) -> Result<Self, AdjustError> {
         let terms = Terms::first(quota).ok_or(AdjustError::TooLarge)?;
-        Ok(Self { banks: Banks::new(terms, 0), clock })
+        Ok(Self { state: State::new(terms, 0), clock })
     }
 
     /// Takes `n` tokens as of `now`, or none. No clock is read.
@@ -116,28 +116,58 @@ impl<C> AdjustableTokenBucket<C> {
     /// [`Denied::ExceedsBurst`] if `n` is above [`max_cost`](Self::max_cost).
     #[inline]
     pub fn try_acquire_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
-        self.banks.update(|terms, position| Ok((terms.acquire(position, n, now)?, ())))
+        self.state.update(|terms, position| Ok((terms.acquire(position, n, now)?, ())))
     }
 
     /// As [`try_acquire_up_to`](Self::try_acquire_up_to), as of `now`. No clock is read.
     pub fn try_acquire_up_to_at(&self, n: u64, now: Nanos) -> u64 {
-        let taken = self.banks.update(|terms, position| {
+        self.state.apply(|terms, position| {
             let take = terms.available(position, now).min(n);
             // What is available can be acquired, unless the word's life is over; then nothing is taken.
-            Ok::<_, Infallible>(terms.acquire(position, take, now).map_or((position, 0), |next| (next, take)))
-        });
-        taken.unwrap_or_else(|never| match never {})
+            terms.acquire(position, take, now).map_or((position, 0), |next| (next, take))
+        })
     }
 
     /// As [`refund`](Self::refund), as of `now`. No clock is read.
     pub fn refund_at(&self, n: u64, now: Nanos) {
-        let refunded = self.banks.update(|terms, position| Ok::<_, Infallible>((terms.refund(position, n, now), ())));
-        refunded.unwrap_or_else(|never| match never {});
+        self.state.apply(|terms, position| (terms.refund(position, n, now), ()));
+    }
+
+    /// Whether `n` tokens could be taken as of `now`. Takes nothing, writes nothing, and reads no clock.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`try_acquire_n_at`](Self::try_acquire_n_at), with the same hint.
+    pub fn check_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
+        let (terms, position) = self.state.load();
+        terms.acquire(position, n, now).map(|_| ())
+    }
+
+    /// As [`try_acquire_n_at`](Self::try_acquire_n_at); returns what it takes to [give exactly that back](Self::give_back).
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n_at`](Self::try_acquire_n_at).
+    pub fn take_n_at(&self, n: u64, now: Nanos) -> Result<Taken, Denied> {
+        let taken = |before, after| Taken::new(n, now).with_states(before, after);
+        self.state.update(|terms, position| terms.acquire(position, n, now).map(|next| (next, taken(position, next))))
+    }
+
+    /// Gives back what [`take_n_at`](Self::take_n_at) of this limiter has taken; returns whether it is as if that had never
+    /// been. It is, unless another call or a change of quota came in between: then the tokens stay spent. No clock is read.
+    #[allow(clippy::needless_pass_by_value)] // given back once
+    pub fn give_back(&self, taken: Taken) -> bool {
+        let (before, after) = (taken.before(), taken.after());
+        // No position comes back after a change of quota (rule 4 of the module).
+        self.state.apply(|_, position| {
+            let same = position == after;
+            (if same { before } else { position }, same || before == after)
+        })
     }
 
     /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), as of `now`. No clock is read.
     pub fn try_acquire_n_with_status_at(&self, n: u64, now: Nanos) -> (Result<(), Denied>, Status) {
-        let decided = self.banks.update(|terms, position| match terms.acquire(position, n, now) {
+        let decided = self.state.update(|terms, position| match terms.acquire(position, n, now) {
             Ok(next) => Ok((next, (*terms, next))),
             Err(denied) => Err((denied, terms.status(position, now))),
         });
@@ -149,24 +179,24 @@ impl<C> AdjustableTokenBucket<C> {
 
     /// As [`available`](Self::available), as of `now`. No clock is read.
     pub fn available_at(&self, now: Nanos) -> u64 {
-        let (terms, position) = self.banks.load();
+        let (terms, position) = self.state.load();
         terms.available(position, now)
     }
 
     /// As [`status`](Self::status), as of `now`. No clock is read.
     pub fn status_at(&self, now: Nanos) -> Status {
-        let (terms, position) = self.banks.load();
+        let (terms, position) = self.state.load();
         terms.status(position, now)
     }
 
     /// The quota in force.
     pub fn quota(&self) -> Quota {
-        self.banks.load().0.gcra.quota()
+        self.state.load().0.gcra.quota()
     }
 
     /// The most tokens that one call can take under the quota in force.
     pub fn max_cost(&self) -> u64 {
-        self.banks.load().0.gcra.max_cost()
+        self.state.load().0.gcra.max_cost()
     }
 }
 
@@ -222,7 +252,7 @@ impl<C: Clock> AdjustableTokenBucket<C> {
     ///
     /// As [`set_quota`](Self::set_quota).
     pub fn set_quota_with(&self, quota: Quota, carry_over: CarryOver) -> Result<(), AdjustError> {
-        self.banks.change(|old, position, floor| {
+        self.state.change(|old, position, floor| {
             let now = self.clock.now(); // rule 3: after the look at the word
             carry_over.carry(old, position, quota, now, floor)
         })

@@ -36,10 +36,10 @@
 //! that is negative. Together: at most the larger burst and what either rate brings in its own time. Changes in a row add
 //! up in the same way, since each carries the debt on, rounded up by less than a unit.
 
-mod banks;
 mod bucket;
 mod carry_over;
 mod saved;
+mod state;
 mod terms;
 
 pub use bucket::AdjustableTokenBucket;

@@ -15,13 +15,13 @@ impl<C> AdjustableTokenBucket<C> {
     /// The quota; and the position, as it would be on a scale that had begun with the clock that reads what is returned beside
     /// it when this one reads `now`.
     pub(crate) fn saved(&self, now: Nanos) -> (Quota, u64, Nanos) {
-        let (terms, position) = self.banks.load();
+        let (terms, position) = self.state.load();
         (terms.gcra.quota(), position - terms.base, terms.since_start(now))
     }
 
     /// Puts the position in place that was `position` at `from`. For a bucket that nobody has used or changed.
     pub(crate) fn restored(&self, position: u64, from: Nanos, to: Nanos) -> Result<(), SnapshotError> {
-        self.banks.update(|terms, fresh| {
+        self.state.update(|terms, fresh| {
             if fresh != 0 {
                 return Err(SnapshotError::InUse);
             }

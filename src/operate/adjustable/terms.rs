@@ -1,6 +1,7 @@
 //! [`Terms`]: the constants of one quota, and the pure steps on positions under them.
 
 use crate::algorithm::{Algorithm, Gcra};
+use crate::banks;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
@@ -8,7 +9,7 @@ use crate::timeline::Hint;
 use core::time::Duration;
 
 /// Bits of the word that are not the position's.
-pub(super) const SPARE: u32 = 2;
+pub(super) const SPARE: u32 = banks::BITS;
 
 /// The last position there is.
 pub(super) const LAST: u64 = u64::MAX >> SPARE;

@@ -5,6 +5,7 @@ use crate::lease;
 use crate::quota::Quota;
 use crate::rate_limit::{KeyedRateLimit, RateLimit};
 use crate::sync::{AtomicU64, Ordering};
+use crate::taken::Taken;
 use alloc::boxed::Box;
 use core::fmt;
 use crossbeam_utils::CachePadded;
@@ -156,6 +157,20 @@ impl<L: RateLimit> RateLimit for Counted<L> {
 
     fn refund(&self, n: u64) {
         self.limiter.refund(n);
+    }
+
+    #[inline]
+    fn take_n(&self, n: u64) -> Result<Taken, Denied> {
+        self.count(self.limiter.take_n(n))
+    }
+
+    fn take_n_with_status(&self, n: u64) -> (Result<Taken, Denied>, Status) {
+        let (decision, status) = self.limiter.take_n_with_status(n);
+        (self.count(decision), status)
+    }
+
+    fn refund_taken(&self, taken: Taken) {
+        self.limiter.refund_taken(taken);
     }
 
     fn available(&self) -> u64 {

@@ -82,12 +82,15 @@ impl<K: Hash + Eq + Clone> HeavyKeys<K> {
 }
 
 impl<K: Hash + Eq + Clone, S: BuildHasher> HeavyKeys<K, S> {
-    /// Adds `weight` to a key. Clones it twice if it is not among the `k` yet.
+    /// Adds `weight` to a key; a weight of 0 changes nothing. Clones the key twice if it is not among the `k` yet.
     pub fn record<Q>(&self, key: &Q, weight: u64)
     where
         K: Borrow<Q>,
         Q: Hash + Eq + std::borrow::ToOwned<Owned = K> + ?Sized,
     {
+        if weight == 0 {
+            return; // nor does it drive anybody out
+        }
         let mut inner = match self.inner.try_lock() {
             Ok(inner) => inner,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),

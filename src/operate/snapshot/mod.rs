@@ -11,7 +11,7 @@
 //!    that an error leaves no part of it.
 //! 4. **Slots before the central word.** Of a sharded bucket, the credits are counted first. A token moves from the central word to a
 //!    slot, from where it is spent, and never from slot to slot: so none is counted twice, and each that is counted was not spent
-//!    when the call began.
+//!    when the call began. That the central word is then seen no older than the slots is rule 9 of `sharded/mod.rs`.
 //! 5. **Check before use.** Header and quotas are compared before anything is made of the rest; the checksum comes last.
 
 mod checksum;

@@ -27,8 +27,8 @@ pub struct OwnedKeyedLine<K: ?Sized, S, C> {
 }
 
 impl<K: ?Sized, S: BuildHasher, C> KeyedLimiter<K, S, C> {
-    /// The line of `key`.
-    fn line_owned<Q>(self: Arc<Self>, key: &Q) -> OwnedKeyedLine<K, S, C>
+    /// As [`line`](Self::line), with a share in the limiter.
+    pub fn line_owned<Q>(self: Arc<Self>, key: &Q) -> OwnedKeyedLine<K, S, C>
     where
         K: Borrow<Q>,
         Q: Hash + ?Sized,
@@ -139,13 +139,17 @@ impl<K: ?Sized, S, C> sealed::Line for OwnedKeyedLine<K, S, C> {
         self.borrowed().reserve(n, max_wait, now)
     }
 
+    fn look(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<(), Denied> {
+        self.borrowed().look(n, max_wait, now)
+    }
+
     fn give_back(&self, n: u64, end: u64, now: Nanos) -> u64 {
         self.borrowed().give_back(n, end, now)
     }
 }
 
 impl<K: ?Sized, S, C> OwnedKeyedLine<K, S, C> {
-    fn borrowed(&self) -> KeyedLine<'_, K, S, C> {
+    pub(super) fn borrowed(&self) -> KeyedLine<'_, K, S, C> {
         KeyedLine { class: self.limiter.class(0), key: self.key }
     }
 }

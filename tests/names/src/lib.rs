@@ -8,11 +8,11 @@ use tollgate::algorithm::{Algorithm, Gcra, Packed, SlidingCounter, Window};
 use tollgate::keyed::{Class, Classes, SeededHasher};
 use tollgate::{
     AdjustError, AdjustableTokenBucket, BuildError, CarryOver, ClientKey, Clock, Counted, Counts, Debtor, Denied,
-    Fingerprint, FixedWindow, Handle, Hint, IntervalBucket, KeyedError, KeyedLimiter, KeyedLine, KeyedPlace,
-    KeyedRateLimit, LeakyBucket, Line, ManualClock, Moment, Monotone, Nanos, Occupancy, OwnedKeyedLine,
-    PackedTokenBucket, ParseQuotaError, Place, Quota, QuotaError, RateLimit, RateLimitAt, RateLimiter, SeededState,
-    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Snapshot, SnapshotError, Status, Steady, Step,
-    TokenBucket, Turns, WaitingTokenBucket,
+    DeniedBy, Fingerprint, FixedWindow, Handle, Hint, IntervalBucket, KeyedError, KeyedLimiter, KeyedLine, KeyedPlace,
+    KeyedRateLimit, LeakyBucket, LimitSet, LimitSetError, Line, ManualClock, Moment, Monotone, Nanos, Occupancy,
+    OwnedKeyedLine, PackedTokenBucket, ParseQuotaError, Place, Places, Quota, QuotaError, RateLimit, RateLimitAt,
+    RateLimiter, SeededState, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Snapshot, SnapshotError,
+    Status, Steady, Step, Taken, TokenBucket, Turns, WaitingTokenBucket,
 };
 
 /// For each type once: two names of one type would be a conflict.
@@ -32,10 +32,12 @@ distinct!(
     Counts,
     Debtor,
     Denied,
+    DeniedBy,
     Fingerprint,
     Gcra,
     Hint,
     KeyedError,
+    LimitSetError,
     ManualClock,
     Moment,
     Nanos,
@@ -51,6 +53,7 @@ distinct!(
     SnapshotError,
     Status,
     Step,
+    Taken,
     Window,
 );
 impl<A, C> Distinct for RateLimiter<A, C> {}
@@ -61,10 +64,12 @@ impl<C> Distinct for ShardedTokenBucket<C> {}
 impl<C> Distinct for SlidingWindowLog<C> {}
 impl<C> Distinct for AdjustableTokenBucket<C> {}
 impl<L> Distinct for Counted<L> {}
+impl<L, const N: usize, C> Distinct for LimitSet<L, N, C> {}
 impl<C> Distinct for WaitingTokenBucket<C> {}
 impl<K: ?Sized, S, C> Distinct for KeyedLimiter<K, S, C> {}
 impl<K: ?Sized, S, C> Distinct for Class<'_, K, S, C> {}
 impl<L: Line> Distinct for Place<L> {}
+impl<L: Line, const N: usize> Distinct for Places<L, N> {}
 impl<K: ?Sized, S, C> Distinct for KeyedLine<'_, K, S, C> {}
 impl<K: ?Sized, S, C> Distinct for OwnedKeyedLine<K, S, C> {}
 impl<L> Distinct for Turns<L> {}
@@ -104,8 +109,8 @@ mod with_std {
     use super::Distinct;
     use tollgate::{
         AdjustableTokenBucket, DefaultClock, FixedWindow, HeavyKey, HeavyKeys, IntervalBucket, KeyedLimiter,
-        LeakyBucket, MonotonicClock, Pacer, PackedTokenBucket, Retrying, ShardedTokenBucket, SlidingWindowCounter,
-        SlidingWindowLog, Throttled, Tick, TokenBucket, WaitingTokenBucket, WallClock,
+        LeakyBucket, LimitSet, MonotonicClock, Pacer, PackedTokenBucket, Retrying, ShardedTokenBucket,
+        SlidingWindowCounter, SlidingWindowLog, Throttled, Tick, TokenBucket, WaitingTokenBucket, WallClock,
     };
 
     distinct!(DefaultClock, MonotonicClock, Tick, WallClock);
@@ -129,6 +134,7 @@ mod with_std {
         WaitingTokenBucket,
         AdjustableTokenBucket,
         KeyedLimiter<str>,
+        LimitSet<TokenBucket, 2>,
     );
     impl Distinct for OnTheDefaultClock {}
 }
@@ -145,8 +151,9 @@ mod with_quanta {
 #[cfg(feature = "async")]
 mod with_async {
     use super::{Distinct, Line};
-    use tollgate::{Acquire, Timer, Turn};
+    use tollgate::{Acquire, JointTurn, Timer, Turn};
 
+    impl<P, S> Distinct for JointTurn<P, S> {}
     impl<L: Line> Distinct for Turn<L> where L::Clock: Timer {}
     impl<L: Line> Distinct for Acquire<L> where L::Clock: Timer {}
     #[cfg(all(feature = "std", not(loom)))]

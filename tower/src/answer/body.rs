@@ -50,6 +50,33 @@ pub trait Answer<B> {
     /// # }
     /// ```
     fn answer(&self, refusal: &Refusal<'_>, request: &Parts) -> Response<B>;
+
+    /// Whether it looks at [`Refusal::reports`]. If not, and if the layer has no dialect, they are not made: a limit is then
+    /// only asked for its decision, which is cheaper. Functions do, and so does the default.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::{Response, request::Parts};
+    /// use tollgate_tower::{Answer, Refusal};
+    ///
+    /// struct Terse;
+    ///
+    /// impl Answer<String> for Terse {
+    ///     fn answer(&self, refusal: &Refusal<'_>, _: &Parts) -> Response<String> {
+    ///         let mut response = Response::new(String::from("no\n"));
+    ///         *response.status_mut() = refusal.reason.status();
+    ///         response
+    ///     }
+    ///
+    ///     fn reads_reports(&self) -> bool {
+    ///         false
+    ///     }
+    /// }
+    /// ```
+    fn reads_reports(&self) -> bool {
+        true
+    }
 }
 
 impl<F, B> Answer<B> for F
@@ -75,6 +102,10 @@ where
 pub struct EmptyAnswer;
 
 impl<B: Default> Answer<B> for EmptyAnswer {
+    fn reads_reports(&self) -> bool {
+        false
+    }
+
     fn answer(&self, refusal: &Refusal<'_>, _: &Parts) -> Response<B> {
         with_status(&refusal.reason, B::default())
     }
@@ -106,6 +137,10 @@ impl<B: Default> Answer<B> for EmptyAnswer {
 pub struct ProblemAnswer;
 
 impl<B: From<String>> Answer<B> for ProblemAnswer {
+    fn reads_reports(&self) -> bool {
+        false
+    }
+
     fn answer(&self, refusal: &Refusal<'_>, _: &Parts) -> Response<B> {
         let status = refusal.reason.status();
         let (kind, title) = match refusal.reason {
@@ -114,12 +149,16 @@ impl<B: From<String>> Answer<B> for ProblemAnswer {
                 "Too many clients at once",
             ),
             Reason::Denied(_) => ("https://iana.org/assignments/http-problem-types#quota-exceeded", "Over the limit"),
-            Reason::NoKey => ("about:blank", "The request does not say whom to count it for"),
+            // A problem of this type has its status's name as the title (RFC 9457, section 4.2.1).
+            Reason::NoKey => ("about:blank", "Bad Request"),
         };
         let mut body = format!(r#"{{"type":"{kind}","title":"{title}","status":{}"#, status.as_u16());
         if let Some(name) = refusal.violated() {
             let name = name.replace('\\', "\\\\").replace('"', "\\\"");
             body = format!(r#"{body},"violated-policies":["{name}"]"#);
+        }
+        if refusal.reason == Reason::NoKey {
+            body.push_str(r#","detail":"The request does not say whom to count it for.""#);
         }
         body.push('}');
         let mut response = with_status(&refusal.reason, B::from(body));
@@ -146,6 +185,10 @@ impl<B: From<String>> Answer<B> for ProblemAnswer {
 pub struct GrpcAnswer;
 
 impl<B: Default> Answer<B> for GrpcAnswer {
+    fn reads_reports(&self) -> bool {
+        false
+    }
+
     fn answer(&self, refusal: &Refusal<'_>, _: &Parts) -> Response<B> {
         let mut response = Response::new(B::default());
         *response.status_mut() = StatusCode::OK;

@@ -11,6 +11,13 @@ use http::header::{HeaderName, HeaderValue};
 /// The largest integer of a structured field (RFC 9651, section 3.3.1).
 const LARGEST: u64 = 999_999_999_999_999;
 
+// Constants, for a name that is made at run time is looked for among all that are known.
+const X_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const X_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const X_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+const LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+
 /// In which fields clients are told how limits stand. More may come.
 ///
 /// The times in them are whole seconds, rounded up. Unlimited policies are left out.
@@ -92,22 +99,20 @@ impl Fields {
         match (dialect, reports.first()) {
             (_, None) | (Dialect::None, _) => Self::default(),
             (Dialect::XRateLimit, Some(tightest)) => Self(vec![
-                (HeaderName::from_static("x-ratelimit-limit"), tightest.status.limit.into()),
-                (HeaderName::from_static("x-ratelimit-remaining"), tightest.status.remaining.into()),
-                (HeaderName::from_static("x-ratelimit-reset"), seconds(tightest.status.reset_after).into()),
+                (X_LIMIT, tightest.status.limit.into()),
+                (X_REMAINING, tightest.status.remaining.into()),
+                (X_RESET, seconds(tightest.status.reset_after).into()),
             ]),
             (Dialect::Draft8To11, Some(_)) => {
                 let policies = list(&reports, policy);
                 let limits = list(&reports, |report, text| limit(report, told, text));
-                Self(vec![
-                    (HeaderName::from_static("ratelimit-policy"), policies),
-                    (HeaderName::from_static("ratelimit"), limits),
-                ])
+                Self(vec![(POLICY, policies), (LIMIT, limits)])
             }
         }
     }
 
     /// Adds them, unless the service has said the same itself.
+    #[inline]
     pub(crate) fn put_on<B>(&mut self, response: &mut Response<B>) {
         for (name, value) in self.0.drain(..) {
             response.headers_mut().entry(name).or_insert(value);

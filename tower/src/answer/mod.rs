@@ -156,8 +156,11 @@ impl Reason {
 pub struct Refusal<'a> {
     /// Why.
     pub reason: Reason,
-    /// How the policies stand that were asked, in order.
+    /// How the policies stand that were asked, in order; none if the answer does not
+    /// [read them](Answer::reads_reports).
     pub reports: &'a [Report<'a>],
+    /// The name of the policy that refused.
+    pub(crate) policy: &'a str,
 }
 
 impl<'a> Refusal<'a> {
@@ -184,9 +187,9 @@ impl<'a> Refusal<'a> {
     /// assert_eq!(service.call(Request::new(())).await.unwrap().body(), "closed");
     /// # }
     /// ```
-    pub fn violated(&self) -> Option<&'a str> {
+    pub const fn violated(&self) -> Option<&'a str> {
         match self.reason {
-            Reason::Denied(_) => self.reports.last().map(|report| report.name),
+            Reason::Denied(_) => Some(self.policy),
             Reason::NoKey => None,
         }
     }

@@ -1,15 +1,19 @@
 //! [`PaceFuture`]: a request that waits until it may go out.
 
-use super::host::{Host, Hosts};
+use super::host::{Host, Hosts, Line};
 use crate::observe;
 use core::fmt;
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
+use core::time::Duration;
 use http::{Request, Response};
 use pin_project_lite::pin_project;
 use std::sync::Arc;
-use tollgate::{Clock, Denied, Hint, Nanos, Timer};
+use tollgate::{Clock, Denied, Hint, Nanos, Place, Timer};
 use tower_service::Service;
+
+/// After so long a request in line looks again when it is due.
+const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 
 /// Why a request failed.
 ///
@@ -54,7 +58,7 @@ impl<E: core::error::Error + 'static> core::error::Error for PaceError<E> {
 }
 
 pin_project! {
-    /// The future of a [`PaceService`](super::PaceService). Dropped while its request waits, it has taken nothing.
+    /// The future of a [`PaceService`](super::PaceService). Dropped while its request waits, it gives the place back.
     ///
     /// # Examples
     ///
@@ -75,6 +79,7 @@ pin_project! {
         host: Option<Arc<Host<C>>>,
         waiting: Option<(S, Request<B>)>,
         started: Nanos,
+        place: Option<Place<Arc<Line<C>>>>,
         slept: bool,
         #[pin]
         sleep: Option<C::Sleep>,
@@ -86,7 +91,16 @@ pin_project! {
 impl<S: Service<Request<B>>, B, C: Timer> PaceFuture<S, B, C> {
     pub(super) fn new(hosts: Arc<Hosts<C>>, host: Option<Arc<Host<C>>>, service: S, request: Request<B>) -> Self {
         let started = hosts.clock.now();
-        Self { hosts, host, waiting: Some((service, request)), started, slept: false, sleep: None, sent: None }
+        Self {
+            hosts,
+            host,
+            waiting: Some((service, request)),
+            started,
+            place: None,
+            slept: false,
+            sleep: None,
+            sent: None,
+        }
     }
 }
 
@@ -99,38 +113,50 @@ where
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        let Some(host) = this.host else { return Poll::Ready(Err(PaceError::TooManyHosts)) };
+        let Some(host) = this.host else {
+            observe::paced("too_many_hosts", None);
+            return Poll::Ready(Err(PaceError::TooManyHosts));
+        };
         let Hosts { pace, clock, .. } = &**this.hosts;
-        // PROGRESS: ends when the request is let out, sleeps, or has waited as long as it may.
+        let deadline = this.started.saturating_add(pace.patience);
+        let refused = |denied: Denied| {
+            observe::paced("denied", denied.retry_after());
+            Poll::Ready(Err(PaceError::Denied(denied)))
+        };
+        // PROGRESS: ends when the request is let out, sleeps, or would have to wait for longer than it may.
         while this.sent.is_none() {
             if let Some(sleep) = this.sleep.as_mut().as_pin_mut() {
                 ready!(sleep.poll(context));
                 this.sleep.set(None);
             }
             let now = clock.now();
-            match host.admit(now) {
-                Ok(()) => {
-                    if *this.slept {
-                        observe::wait(now.saturating_since(*this.started));
-                    }
-                    let (mut service, request) = this.waiting.take().expect("a future was polled after it was ready");
-                    this.sent.set(Some(service.call(request)));
-                }
-                Err(denied) => {
-                    let last = this.started.saturating_add(pace.patience);
-                    match denied.retry_after().map(|after| now.saturating_add(after)) {
-                        Some(due) if due <= last => {
-                            *this.slept = true;
-                            this.sleep.set(Some(clock.sleep_until(due)));
-                        }
-                        Some(due) => {
-                            let hint = Hint::after(due.saturating_since(now));
-                            return Poll::Ready(Err(PaceError::Denied(Denied::WouldExceedDeadline(hint))));
-                        }
-                        None => return Poll::Ready(Err(PaceError::Denied(denied))),
-                    }
-                }
+            let place = match this.place.take() {
+                Some(place) => place,
+                None => match host.reserve(deadline, now) {
+                    Ok(place) => place,
+                    Err(denied) => return refused(denied),
+                },
+            };
+            // Later than when the place was taken, if the host has asked for quiet since, or bears less.
+            let due = host.when(&place);
+            if due > deadline.max(now) {
+                drop(place);
+                return refused(Denied::WouldExceedDeadline(Hint::after(due.saturating_since(now))));
             }
+            let spent = if due <= now { place.spend() } else { Err(place) };
+            if let Err(place) = spent {
+                *this.place = Some(place);
+                *this.slept = true;
+                // Or sooner, for the rate may rise.
+                this.sleep.set(Some(clock.sleep_until(due.min(now.saturating_add(LONGEST_SLEEP)))));
+                continue;
+            }
+            observe::paced("sent", None);
+            if *this.slept {
+                observe::wait(now.saturating_since(*this.started));
+            }
+            let (mut service, request) = this.waiting.take().expect("a future was polled after it was ready");
+            this.sent.set(Some(service.call(request)));
         }
         let sent = this.sent.as_pin_mut().expect("it was sent");
         let response = ready!(sent.poll(context)).map_err(PaceError::Inner)?;

@@ -1,108 +1,110 @@
 //! [`Hosts`]: what is known of the other sides.
 
+use super::course::Course;
 use super::pace::{Adaptive, Pace};
 use core::time::Duration;
 use http::header::{HOST, RETRY_AFTER};
+use http::uri::{Authority, Scheme};
 use http::{HeaderMap, StatusCode};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
-use tollgate::{AdjustError, AdjustableTokenBucket, Clock, Denied, Hint, Nanos, Quota};
+use tollgate::{Clock, Denied, Hint, Nanos, Place, Quota, WaitingTokenBucket};
+
+/// Requests to one host stand in this line. It is counted on the host's own time.
+pub(super) type Line<C> = WaitingTokenBucket<Arc<Course<Arc<C>>>>;
 
 /// What is known of one host.
 pub(super) struct Host<C> {
-    bucket: AdjustableTokenBucket<Arc<C>>,
-    /// It has asked for quiet until then, in nanoseconds of the clock.
-    quiet_until: AtomicU64,
-    rate: Mutex<Rate>,
+    course: Arc<Course<Arc<C>>>,
+    line: Arc<Line<C>>,
+    answers: Mutex<Answers>,
 }
 
-/// An adaptive rate, per second.
-struct Rate {
-    now: u64,
-    /// Answers since the last change that were no refusals.
+/// What answers have come to.
+#[derive(Debug, Default)]
+struct Answers {
+    /// Those since the last change that were no refusals.
     served: u64,
     lowered: Option<Nanos>,
 }
 
 impl<C: Clock> Host<C> {
-    fn new(pace: &Pace, clock: Arc<C>) -> Result<Self, AdjustError> {
-        let quota = pace.quota;
-        let per_second = match u64::try_from(quota.period().as_nanos()) {
-            Ok(period @ 1..) => {
-                let rate = u128::from(quota.tokens()) * 1_000_000_000 / u128::from(period);
-                u64::try_from(rate).unwrap_or(u64::MAX)
-            }
-            _ => quota.tokens(),
-        };
-        let now = pace.adaptive.map_or(per_second, |adaptive| per_second.clamp(adaptive.least, adaptive.most));
-        let quota = if pace.adaptive.is_some() { at_rate(now, quota) } else { quota };
-        Ok(Self {
-            bucket: AdjustableTokenBucket::try_with_clock(quota, clock)?,
-            quiet_until: AtomicU64::new(0),
-            rate: Mutex::new(Rate { now, served: 0, lowered: None }),
+    fn new(pace: &Pace, clock: Arc<C>) -> Self {
+        // The course needs no rate where that never changes.
+        let (rate, quota) = pace.adaptive.map_or((1, pace.quota), |adaptive| {
+            let rate = per_second(pace.quota).clamp(adaptive.least, adaptive.most);
+            let quota = Quota::try_new(rate, Duration::from_secs(1), pace.quota.burst());
+            (rate, quota.unwrap_or(pace.quota)) // without a limit, say
+        });
+        let course = Arc::new(Course::new(clock, rate));
+        let line = Arc::new(WaitingTokenBucket::with_clock(quota, Duration::MAX, Arc::clone(&course)));
+        Self { course, line, answers: Mutex::new(Answers::default()) }
+    }
+
+    /// A place in line at `now`, for a request that must go out by `deadline`.
+    pub(super) fn reserve(&self, deadline: Nanos, now: Nanos) -> Result<Place<Arc<Line<C>>>, Denied> {
+        let too_late = |due: Nanos| Denied::WouldExceedDeadline(Hint::after(due.saturating_since(now)));
+        let wait = self.course.until(deadline, now).map_err(too_late)?;
+        Arc::clone(&self.line).reserve_owned_within(1, wait).map_err(|denied| match denied {
+            Denied::WouldExceedDeadline(hint) | Denied::LineFull(hint) => too_late(self.course.when(hint.due())),
+            denied => denied,
         })
     }
 
-    /// Lets one request out at `now`, or says when to ask again.
-    pub(super) fn admit(&self, now: Nanos) -> Result<(), Denied> {
-        // An older instant lets a request out that would have been let out a moment ago.
-        // ORDERING: Relaxed: the instant stands for itself, and publishes nothing else; the same below.
-        let quiet = Nanos(self.quiet_until.load(Relaxed)).saturating_since(now);
-        if quiet.is_zero() { self.bucket.try_acquire_n_at(1, now) } else { Err(Denied::TryAfter(Hint::after(quiet))) }
+    /// The instant at which a place may be used, as it looks now.
+    pub(super) fn when(&self, place: &Place<Arc<Line<C>>>) -> Nanos {
+        self.course.when(place.due())
     }
 
     /// Learns from an answer that came at `now`.
     pub(super) fn learn(&self, pace: &Pace, status: StatusCode, headers: &HeaderMap, now: Nanos) {
         let refused = matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
         if refused && let Some(quiet) = retry_after(headers, SystemTime::now()) {
-            // ORDERING: Relaxed, as in `admit`: of several answers the latest end stays, whatever their order.
-            self.quiet_until.fetch_max(now.saturating_add(quiet).0, Relaxed);
+            self.course.quiet(now.saturating_add(quiet), now);
         }
         if let Some(adaptive) = pace.adaptive {
-            self.adapt(adaptive, pace.quota, refused, now);
+            self.adapt(adaptive, refused, now);
         }
     }
 
-    fn adapt(&self, adaptive: Adaptive, quota: Quota, refused: bool, now: Nanos) {
-        let mut rate = self.rate.lock().unwrap_or_else(PoisonError::into_inner);
+    fn adapt(&self, adaptive: Adaptive, refused: bool, now: Nanos) {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let rate = self.course.rate();
         let target = if refused {
-            rate.served = 0;
+            answers.served = 0;
             // Requests that were under way together are refused together, and say one thing.
-            if rate.lowered.is_some_and(|then| now.saturating_since(then) < Duration::from_secs(1)) {
+            if answers.lowered.is_some_and(|then| now.saturating_since(then) < Duration::from_secs(1)) {
                 return;
             }
-            rate.lowered = Some(now);
-            (rate.now / 2).max(adaptive.least)
+            answers.lowered = Some(now);
+            (rate / 2).max(adaptive.least)
         } else {
-            rate.served += 1;
-            if rate.served < rate.now {
+            answers.served += 1;
+            if answers.served < rate {
                 return;
             }
-            rate.served = 0;
-            rate.now.saturating_add(adaptive.step).min(adaptive.most)
+            answers.served = 0;
+            rate.saturating_add(adaptive.step).min(adaptive.most)
         };
-        if target != rate.now && self.bucket.set_quota(at_rate(target, quota)).is_ok() {
-            rate.now = target;
-        }
+        self.course.set_rate(target, now);
     }
 
+    /// Whether nobody is in line, nobody owes anything, and the host wants no quiet.
     fn is_idle(&self, now: Nanos) -> bool {
-        // ORDERING: Relaxed, as in `admit`.
-        self.bucket.status().reset_after.is_zero() && self.quiet_until.load(Relaxed) <= now.0
-    }
-
-    /// The rate in force, per second.
-    #[cfg(test)]
-    fn rate(&self) -> u64 {
-        self.rate.lock().unwrap().now
+        self.line.status().reset_after.is_zero() && self.course.until(now, now).is_ok()
     }
 }
 
-/// `rate` per second, with the burst of `quota`.
-fn at_rate(rate: u64, quota: Quota) -> Quota {
-    Quota::try_new(rate, Duration::from_secs(1), quota.burst()).unwrap_or(quota)
+/// A quota's tokens per second, rounded down.
+fn per_second(quota: Quota) -> u64 {
+    match u64::try_from(quota.period().as_nanos()) {
+        Ok(period @ 1..) => {
+            let rate = u128::from(quota.tokens()) * 1_000_000_000 / u128::from(period);
+            u64::try_from(rate).unwrap_or(u64::MAX)
+        }
+        _ => quota.tokens(),
+    }
 }
 
 /// All hosts, within bounds.
@@ -113,10 +115,8 @@ pub(super) struct Hosts<C> {
 }
 
 impl<C: Clock> Hosts<C> {
-    pub(super) fn new(pace: Pace, clock: C) -> Result<Self, AdjustError> {
-        let clock = Arc::new(clock);
-        Host::new(&pace, Arc::clone(&clock))?; // what does not fit is told now
-        Ok(Self { pace, clock, known: Mutex::new(HashMap::new()) })
+    pub(super) fn new(pace: Pace, clock: C) -> Self {
+        Self { pace, clock: Arc::new(clock), known: Mutex::new(HashMap::new()) }
     }
 
     /// The host of this name; `None` where there are too many.
@@ -132,17 +132,19 @@ impl<C: Clock> Hosts<C> {
                 return None;
             }
         }
-        let host = Arc::new(Host::new(&self.pace, Arc::clone(&self.clock)).ok()?);
+        let host = Arc::new(Host::new(&self.pace, Arc::clone(&self.clock)));
         known.insert(name.to_owned(), Arc::clone(&host));
         Some(host)
     }
 }
 
-/// The host that a request goes to, in lower case; empty if it does not say.
+/// The host that a request goes to, in lower case, and its port; empty if it does not say. A name and a password are no part
+/// of it: they are nobody's business, and would make many hosts of one.
 pub(super) fn name<B>(request: &http::Request<B>) -> String {
-    let from_uri = request.uri().authority().map(http::uri::Authority::as_str);
-    let header = || request.headers().get(HOST).and_then(|host| host.to_str().ok());
-    from_uri.or_else(header).unwrap_or_default().to_ascii_lowercase()
+    let header = || request.headers().get(HOST).and_then(|host| Authority::try_from(host.as_bytes()).ok());
+    let Some(authority) = request.uri().authority().cloned().or_else(header) else { return String::new() };
+    let default = if request.uri().scheme() == Some(&Scheme::HTTPS) { 443 } else { 80 };
+    format!("{}:{}", authority.host().to_ascii_lowercase(), authority.port_u16().unwrap_or(default))
 }
 
 /// What `Retry-After` asks for: seconds, or until a date.
@@ -171,33 +173,36 @@ mod tests {
     fn the_rate_is_raised_by_steps_and_halved_by_a_refusal_within_limits() {
         let pace = Pace::new(Quota::per_second(8)).adapting(Adaptive::between(3, 10));
         let clock = ManualClock::new();
-        let host = Host::new(&pace, Arc::new(clock)).unwrap();
+        let host = Host::new(&pace, Arc::new(clock));
         let mut now = Nanos::ZERO;
         for expected in [8, 8, 8, 8, 8, 8, 8, 9] {
             answer(&host, &pace, 200, None, now);
-            assert_eq!(host.rate(), expected);
+            assert_eq!(host.course.rate(), expected);
         }
         for _ in 0..100 {
             answer(&host, &pace, 200, None, now);
         }
-        assert_eq!((host.rate(), host.bucket.quota().tokens()), (10, 10), "the most");
+        assert_eq!(host.course.rate(), 10, "the most");
         for (after, expected) in [(0, 5), (0, 5), (999, 5), (1, 3), (2_000, 3)] {
             now = now.saturating_add(Duration::from_millis(after));
             answer(&host, &pace, 429, None, now);
-            assert_eq!(host.rate(), expected, "at {now:?}");
+            assert_eq!(host.course.rate(), expected, "at {now:?}");
         }
     }
 
     #[test]
     fn a_host_that_asks_for_quiet_gets_it() {
         let pace = Pace::new(Quota::per_second(100));
-        let host = Host::new(&pace, Arc::new(ManualClock::new())).unwrap();
+        let clock = ManualClock::new();
+        let host = Host::new(&pace, Arc::new(clock.clone()));
         let at = Nanos::from_secs;
         answer(&host, &pace, 503, Some("7"), at(1));
         answer(&host, &pace, 429, Some("2"), at(1)); // an earlier end does not count
         answer(&host, &pace, 200, Some("90"), at(1)); // nor does an answer that is no refusal
-        assert_eq!(host.admit(at(5)).unwrap_err().retry_after(), Some(Duration::from_secs(3)));
-        assert!(host.admit(at(8)).is_ok());
+        clock.set(at(5));
+        let late = host.reserve(at(7), at(5)).unwrap_err();
+        assert_eq!(late.retry_after(), Some(Duration::from_secs(3)));
+        assert_eq!(host.when(&host.reserve(at(8), at(5)).unwrap()), at(8));
     }
 
     #[test]
@@ -214,12 +219,36 @@ mod tests {
     #[test]
     fn hosts_are_bounded_and_idle_ones_make_room() {
         let clock = ManualClock::new();
-        let hosts = Hosts::new(Pace::new(Quota::per_second(1)).for_hosts(2), clock.clone()).unwrap();
+        let hosts = Hosts::new(Pace::new(Quota::per_second(1)).for_hosts(2), clock.clone());
         for name in ["a", "b"] {
-            assert!(hosts.of(name).unwrap().admit(Nanos::ZERO).is_ok());
+            assert!(hosts.of(name).unwrap().reserve(Nanos::ZERO, Nanos::ZERO).unwrap().spend().is_ok());
         }
         assert!(hosts.of("c").is_none(), "both are in debt");
         clock.advance(Duration::from_secs(1));
         assert!(hosts.of("c").is_some());
+    }
+
+    #[test]
+    fn a_host_is_one_however_it_is_written_and_passwords_are_no_part_of_it() {
+        let of = |uri: &str, host: Option<&str>| {
+            let mut request = http::Request::builder().uri(uri);
+            if let Some(host) = host {
+                request = request.header(HOST, host);
+            }
+            name(&request.body(()).unwrap())
+        };
+        for uri in ["http://a.example/x", "http://A.Example:80/", "http://user:secret@a.example/"] {
+            assert_eq!(of(uri, None), "a.example:80", "{uri}");
+        }
+        assert_eq!(of("https://a.example/", None), of("https://a.example:443/", None));
+        assert_ne!(of("https://a.example/", None), of("http://a.example/", None));
+        assert_ne!(of("http://a.example:8080/", None), of("http://a.example/", None));
+        assert_eq!(of("http://[2001:DB8::1]/", None), "[2001:db8::1]:80");
+        assert_eq!(
+            (of("/x", Some("A.example")), of("/x", Some("a.example:80"))),
+            ("a.example:80".into(), "a.example:80".into())
+        );
+        assert_eq!((of("/x", None), of("/x", Some("?"))), (String::new(), String::new()));
+        assert_eq!(of("http://a.example/", Some("b.example")), "a.example:80", "where it goes, not what it says");
     }
 }

@@ -7,18 +7,20 @@ use core::fmt;
 use core::task::{Context, Poll};
 use http::{Request, Response};
 use std::sync::Arc;
-use tollgate::{AdjustError, Timer, TokioClock};
+use tollgate::{Timer, TokioClock};
 use tower_layer::Layer;
 use tower_service::Service;
 
 /// Holds requests back so that each host gets them at a pace that it bears: for hyper, reqwest, or any client that is a tower service.
 ///
-/// A request waits until its host's bucket has a token, and until the host's last `Retry-After` in a 429 or 503 has passed. One that
-/// would have to wait for longer than it has [patience](Pace::patient_for) fails at once, with an error. Answers are passed on as
-/// they are: it does not repeat requests.
+/// Requests to a host stand in one line and go out in order, each when its place is due: at the pace, and not while the host's last
+/// `Retry-After` in a 429 or 503 runs. While a host has quiet its line stands still, so that afterwards requests go on at the
+/// pace instead of all at once. One that would have to wait for longer than it has [patience](Pace::patient_for) fails at once,
+/// with an error, and one that only then has to, since the host asked for quiet or bears less, as soon as that is seen. Answers are
+/// passed on as they are: it does not repeat requests.
 ///
-/// Who waits is served in no order. All clones share what is known of hosts. A request that is dropped while it waits has taken
-/// nothing.
+/// All clones share what is known of hosts. A request that is dropped while it waits gives its place back. What goes to a host in any
+/// time is at most its burst and what the rates in force bring meanwhile.
 ///
 /// # Examples
 ///
@@ -47,10 +49,6 @@ pub struct PaceLayer<C = TokioClock> {
 impl PaceLayer {
     /// At this pace, on the clock of tokio.
     ///
-    /// # Panics
-    ///
-    /// If the quota does not fit an [`AdjustableTokenBucket`](tollgate::AdjustableTokenBucket).
-    ///
     /// # Examples
     ///
     /// ```
@@ -64,32 +62,24 @@ impl PaceLayer {
     /// # let _: tollgate_tower::client::PaceService<_> = client;
     /// ```
     pub fn new(pace: Pace) -> Self {
-        Self::try_with_clock(pace, TokioClock).unwrap_or_else(|error| panic!("{error}"))
+        Self::with_clock(pace, TokioClock)
     }
 }
 
 impl<C: Timer> PaceLayer<C> {
     /// At this pace, on another clock.
     ///
-    /// # Errors
-    ///
-    /// [`AdjustError`], if the quota does not fit.
-    ///
     /// # Examples
     ///
     /// ```
-    /// use tollgate::{AdjustError, ManualClock, Quota};
+    /// use tollgate::{ManualClock, Quota};
     /// use tollgate_tower::client::{Pace, PaceLayer};
     ///
-    /// let layer = PaceLayer::try_with_clock(Pace::new(Quota::per_second(10)), ManualClock::new());
-    /// assert!(layer.is_ok());
-    ///
-    /// let too_large = Quota::per_second(1).with_burst(u64::MAX / 2);
-    /// let layer = PaceLayer::try_with_clock(Pace::new(too_large), ManualClock::new());
-    /// assert_eq!(layer.unwrap_err(), AdjustError::TooLarge);
+    /// let clock = ManualClock::new(); // for a test: time goes on when it is told to
+    /// let layer = PaceLayer::with_clock(Pace::new(Quota::per_second(10)), clock.clone());
     /// ```
-    pub fn try_with_clock(pace: Pace, clock: C) -> Result<Self, AdjustError> {
-        Ok(Self { hosts: Arc::new(Hosts::new(pace, clock)?) })
+    pub fn with_clock(pace: Pace, clock: C) -> Self {
+        Self { hosts: Arc::new(Hosts::new(pace, clock)) }
     }
 }
 

@@ -11,6 +11,7 @@
 //!     ServiceBuilder::new().layer(PaceLayer::new(pace)).service(Client::builder(TokioExecutor::new()).build_http());
 //! ```
 
+mod course;
 mod future;
 mod host;
 mod layer;

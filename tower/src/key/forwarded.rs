@@ -1,7 +1,7 @@
 //! [`ForwardedAddress`]: the client's address as trusted proxies tell it.
 
 use super::{Networks, RequestKey, peer};
-use core::net::{IpAddr, SocketAddr};
+use core::net::IpAddr;
 use http::header::{FORWARDED, HeaderName};
 use http::request::Parts;
 use tollgate::ClientKey;
@@ -101,7 +101,7 @@ impl ForwardedAddress {
         Self { prefix: bits, ..self }
     }
 
-    /// The client's whole address, as for an allow list.
+    /// The client's whole address, as for an allow list. One of IPv4 that comes mapped into IPv6 is told as itself.
     ///
     /// # Examples
     ///
@@ -124,19 +124,22 @@ impl ForwardedAddress {
             Forwarded::XForwardedFor => HeaderName::from_static("x-forwarded-for"),
             Forwarded::Rfc7239 => FORWARDED,
         };
-        // Several fields of one name are one list (RFC 9110, section 5.3).
+        // Several fields of one name are one list (RFC 9110, section 5.3), in which empty elements do not count.
         for field in request.headers.get_all(name).iter().rev() {
-            let Ok(field) = field.to_str() else {
-                return (!self.trusted.contains(client)).then_some(client);
-            };
-            for entry in entries(field).into_iter().rev() {
+            for entry in from_the_right(field.as_bytes()) {
+                let entry = entry.trim_ascii();
+                if entry.is_empty() {
+                    continue;
+                }
                 if !self.trusted.contains(client) {
                     return Some(client);
                 }
-                client = match self.header {
-                    Forwarded::XForwardedFor => parse_node(entry)?,
-                    Forwarded::Rfc7239 => parse_node(parameter_for(entry)?)?,
+                let entry = core::str::from_utf8(entry).ok()?;
+                let node = match self.header {
+                    Forwarded::XForwardedFor => entry,
+                    Forwarded::Rfc7239 => parameter_for(entry)?,
                 };
+                client = parse_node(node)?.to_canonical();
             }
         }
         Some(client)
@@ -151,16 +154,37 @@ impl RequestKey for ForwardedAddress {
     }
 }
 
-/// The parts of a list, without empty ones. Commas in quoted strings do not divide.
-fn entries(list: &str) -> Vec<&str> {
-    split(list, ',').map(str::trim).filter(|entry| !entry.is_empty()).collect()
+/// The parts of `list` between commas, from the right. Commas in quoted strings do not divide.
+///
+/// Not only are the parts told from the right, they are found from there: what is on the right a proxy has written, so its quotes
+/// are closed, and where its part begins does not depend on what lies to the left. Read from the left, a quote that a client
+/// leaves open would swallow what the proxy has added.
+fn from_the_right(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(list);
+    core::iter::from_fn(move || {
+        let list = rest?;
+        let mut quoted = false;
+        let comma = (0..list.len()).rev().find(|&at| {
+            if list[at] == b'"' && !(quoted && is_escaped(list, at)) {
+                quoted = !quoted;
+            }
+            list[at] == b',' && !quoted
+        });
+        rest = comma.map(|at| &list[..at]);
+        Some(comma.map_or(list, |at| &list[at + 1..]))
+    })
 }
 
-/// `text` divided at each `at` that is not in a quoted string.
-fn split(text: &str, at: char) -> impl Iterator<Item = &str> {
+/// Whether an odd number of backslashes stands before `list[at]`.
+fn is_escaped(list: &[u8], at: usize) -> bool {
+    list[..at].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1
+}
+
+/// The value of `for` in an element of `Forwarded`.
+fn parameter_for(element: &str) -> Option<&str> {
     let (mut quoted, mut escaped) = (false, false);
-    text.split(move |c| {
-        let divides = c == at && !quoted;
+    let pairs = element.split(move |c| {
+        let divides = c == ';' && !quoted;
         match c {
             _ if escaped => escaped = false,
             '\\' if quoted => escaped = true,
@@ -168,41 +192,34 @@ fn split(text: &str, at: char) -> impl Iterator<Item = &str> {
             _ => {}
         }
         divides
-    })
+    });
+    pairs
+        .filter_map(|pair| pair.split_once('='))
+        .find_map(|(name, value)| name.trim().eq_ignore_ascii_case("for").then_some(value.trim()))
 }
 
-/// The value of `for` in an element of `Forwarded`.
-fn parameter_for(element: &str) -> Option<&str> {
-    split(element, ';').find_map(|pair| {
-        let (name, value) = pair.split_once('=')?;
-        name.trim().eq_ignore_ascii_case("for").then_some(value.trim())
-    })
-}
-
-/// An address, with or without a port, brackets, or quotes.
+/// An address, with or without a port, brackets, or quotes. In RFC 7239 a port may be obfuscated: `192.0.2.1:_x`.
 fn parse_node(node: &str) -> Option<IpAddr> {
     let node = node.strip_prefix('"').map_or(Some(node), |rest| rest.strip_suffix('"'))?;
-    if let Ok(address) = node.parse::<IpAddr>() {
-        return Some(address);
+    if let Some(rest) = node.strip_prefix('[') {
+        let (host, port) = rest.split_once(']')?;
+        return if port.is_empty() || port.starts_with(':') { host.parse().map(IpAddr::V6).ok() } else { None };
     }
-    if let Ok(address) = node.parse::<SocketAddr>() {
-        return Some(address.ip());
-    }
-    // In RFC 7239 a port may be obfuscated: `192.0.2.1:_x`, `[2001:db8::1]:_x`.
-    let host = match node.strip_prefix('[') {
-        Some(rest) => rest.split_once(']')?.0,
-        None => node.split_once(':')?.0,
-    };
-    host.parse().ok()
+    node.parse().ok().or_else(|| node.split_once(':')?.0.parse().map(IpAddr::V4).ok())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::key::Peer;
+    use core::net::SocketAddr;
     use http::Request;
 
     fn client(header: Forwarded, peer: &str, fields: &[&str]) -> Option<String> {
+        client_of_bytes(header, peer, &fields.iter().map(|field| field.as_bytes()).collect::<Vec<_>>())
+    }
+
+    fn client_of_bytes(header: Forwarded, peer: &str, fields: &[&[u8]]) -> Option<String> {
         let mut request = Request::builder();
         for field in fields {
             let name = if header == Forwarded::Rfc7239 { "forwarded" } else { "x-forwarded-for" };
@@ -229,6 +246,48 @@ mod tests {
         assert_eq!(x("10.0.0.1", &["7.7.7.7:80,, "]), some("7.7.7.7"));
         assert_eq!(x("::ffff:10.0.0.1", &["[2001:db8::1]:443"]), some("2001:db8::1"));
         assert_eq!(x("2001:db8:f::1", &["2001:db8::7"]), some("2001:db8::7"));
+    }
+
+    #[test]
+    fn what_a_client_leaves_open_hides_nothing_that_a_proxy_has_added() {
+        let x = |fields: &[&[u8]]| client_of_bytes(Forwarded::XForwardedFor, "10.0.0.1", fields);
+        let f = |fields: &[&[u8]]| client_of_bytes(Forwarded::Rfc7239, "10.0.0.1", fields);
+        let seven = Some("7.7.7.7".to_owned());
+        assert_eq!(x(&[b"\", 7.7.7.7"]), seven, "an open quote");
+        assert_eq!(x(&[b"\"6.6.6.6, 7.7.7.7, 10.0.0.2"]), seven);
+        assert_eq!(x(&[b"\xff\x80, 7.7.7.7"]), seven, "no text");
+        assert_eq!(x(&[b"\xff", b"7.7.7.7"]), seven);
+        assert_eq!(x(&[b",,\t, 7.7.7.7 ,, ,"]), seven, "nothing at all");
+        assert_eq!(x(&[b"7.7.7.7, \xff"]), None, "a proxy would not");
+        assert_eq!(f(&[b"for=\", for=7.7.7.7"]), seven);
+        assert_eq!(f(&[b"for=\"\\, for=7.7.7.7;by=\"a, \\\"b\""]), seven, "quotes and commas of the proxy's own");
+        assert_eq!(f(&[b"for=\"6.6.6.6\\\\, for=\"7.7.7.7:80\""]), seven);
+        assert_eq!(f(&[b"for=\xff;\", for=7.7.7.7, for=10.0.0.2"]), seven);
+        assert_eq!(f(&[b"for=\"", b"for=7.7.7.7"]), seven);
+    }
+
+    #[test]
+    fn addresses_are_read_in_every_form_and_nothing_else_is() {
+        let x = |field: &str| client(Forwarded::XForwardedFor, "10.0.0.1", &[field]);
+        for (node, address) in [
+            ("7.7.7.7:80", "7.7.7.7"),
+            ("7.7.7.7:_port", "7.7.7.7"),
+            ("\"7.7.7.7\"", "7.7.7.7"),
+            ("::ffff:7.7.7.7", "7.7.7.7"),
+            ("[::ffff:7.7.7.7]:80", "7.7.7.7"),
+            ("2001:DB8::1", "2001:db8::1"),
+            ("[2001:db8::1]", "2001:db8::1"),
+            ("[2001:db8::1]:_port", "2001:db8::1"),
+        ] {
+            assert_eq!(x(node).as_deref(), Some(address), "{node}");
+        }
+        for node in
+            ["unknown", "_hidden", "7.7.7", "7.7.7.07", "7.7.7.7.7", "[7.7.7.7]", "[2001:db8::1]x", "fe80::1%eth0", "-"]
+        {
+            assert_eq!(x(node), None, "{node}");
+        }
+        let peer = |address| client(Forwarded::XForwardedFor, address, &[]);
+        assert_eq!(peer("::ffff:7.7.7.7").as_deref(), Some("7.7.7.7"));
     }
 
     #[test]

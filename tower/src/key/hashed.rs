@@ -9,7 +9,8 @@ use std::hash::RandomState;
 /// The value of a header, hashed: an API key or a token. The value itself is neither kept nor shown.
 ///
 /// A client that is not known can send any value, so check the value first (an outer layer), or limit by address as well. A
-/// request that has the header twice has no key.
+/// request that has the header twice has no key, for there is no telling which of the two the service believes: with
+/// [`Keyless::Pass`](crate::Keyless::Pass) it would have no limit either.
 ///
 /// # Examples
 ///
@@ -90,5 +91,25 @@ impl fmt::Debug for HashedHeader {
 impl fmt::Debug for HashedKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("HashedKey(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::Request;
+
+    #[test]
+    fn one_value_is_a_key_and_none_or_two_are_not() {
+        let header = HashedHeader::new("x-api-key");
+        let key = |values: &[&[u8]]| {
+            let request = values.iter().fold(Request::builder(), |request, value| request.header("X-Api-Key", *value));
+            header.key(&request.body(()).unwrap().into_parts().0)
+        };
+        assert!(key(&[b"a"]).is_some() && key(&[b"a"]) == key(&[b"a"]) && key(&[b"a"]) != key(&[b"b"]));
+        assert!(key(&[b""]).is_some() && key(&[b"\xff"]).is_some());
+        assert_eq!((key(&[]), key(&[b"a", b"a"])), (None, None));
+        assert_ne!(HashedHeader::new("x-api-key").hasher.hash_one(b"a"), header.hasher.hash_one(b"a"), "seeded anew");
+        assert_eq!(format!("{:?} {header:?}", key(&[b"a"])), "Some(HashedKey(..)) HashedHeader(\"x-api-key\")");
     }
 }

@@ -84,7 +84,7 @@ impl PeerAddress {
         Self { prefix: bits }
     }
 
-    /// The whole address, as for an allow list.
+    /// The whole address, as for an allow list. One of IPv4 that comes mapped into IPv6 is told as itself.
     ///
     /// # Examples
     ///
@@ -121,14 +121,18 @@ impl RequestKey for PeerAddress {
 
 /// The other end of the connection.
 pub(super) fn address(request: &Parts) -> Option<IpAddr> {
+    socket(request).map(|peer| peer.ip().to_canonical())
+}
+
+fn socket(request: &Parts) -> Option<SocketAddr> {
     let extensions = &request.extensions;
     #[cfg(feature = "axum")]
     if let Some(axum::extract::ConnectInfo(peer)) = extensions.get::<axum::extract::ConnectInfo<SocketAddr>>() {
-        return Some(peer.ip());
+        return Some(*peer);
     }
     #[cfg(feature = "tonic")]
     if let Some(info) = extensions.get::<tonic::transport::server::TcpConnectInfo>() {
-        return info.remote_addr().map(|peer| peer.ip());
+        return info.remote_addr();
     }
-    extensions.get::<Peer>().map(|peer| peer.0.ip()).or_else(|| extensions.get::<SocketAddr>().map(SocketAddr::ip))
+    extensions.get::<Peer>().map(|peer| peer.0).or_else(|| extensions.get().copied())
 }

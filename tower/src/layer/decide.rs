@@ -1,86 +1,99 @@
 //! Deciding a request: all policies, or none.
 
 use crate::answer::{Reason, Report};
-use crate::limit::{Held, Said};
+use crate::limit::{Asked, Held, Said};
 use crate::observe;
 use crate::policy::Policy;
 use http::request::Parts;
+use tollgate::{Denied, Status};
 
-/// What all policies together say, and how they stand.
-pub(super) struct Decision<'a> {
-    pub(super) outcome: Outcome,
-    pub(super) reports: Vec<Report<'a>>,
-}
-
-pub(super) enum Outcome {
+/// What all policies together say.
+pub(super) enum Outcome<'a> {
     Pass,
     /// It passes once all of these are due.
-    Wait(Vec<Box<dyn Held>>),
-    /// It does not, because of the last policy reported, if it has a report.
-    Refuse(Reason),
+    Wait(Vec<Held>),
+    /// It does not, and because of which policy.
+    Refuse(Reason, &'a Policy),
 }
 
-/// Puts a request to each policy in turn. What was taken goes back if one of them refuses.
-pub(super) fn decide<'a>(policies: &'a [Policy], request: &Parts) -> Decision<'a> {
-    let mut held: Vec<Box<dyn Held>> = Vec::new();
-    let mut reports: Vec<Report<'a>> = Vec::with_capacity(policies.len());
-    let mut costs = Vec::new(); // of what is held, with its report
-    let last = policies.iter().rposition(|policy| !policy.observed);
-    for (index, policy) in policies.iter().enumerate() {
-        if !policy.concerns(request) {
-            continue;
-        }
-        let cost = policy.cost(request);
-        // Nobody can refuse after the last, so what it takes need not be held.
-        let said = if policy.observed || Some(index) == last && !policy.limit.waits() {
-            policy.limit.take(request, cost)
-        } else {
-            match policy.limit.hold(request, cost) {
-                Said::Admitted(tokens, status) => {
-                    held.push(tokens);
-                    costs.push((reports.len(), cost));
-                    Said::Admitted((), status)
-                }
-                Said::Denied(denied, status) => Said::Denied(denied, status),
-                Said::NoKey => Said::NoKey,
-                Said::Unlimited => Said::Unlimited,
-            }
-        };
-        observe::said(policy, &said);
-        let report = |status, denied| Report {
-            name: &policy.name,
-            quota: policy.limit.quota(),
-            unit: policy.unit,
-            status,
-            denied,
-            cost,
-        };
-        let reason = match said {
-            Said::Admitted((), status) => {
-                reports.push(report(status, None));
+/// A request on its way through the policies.
+pub(super) struct Deciding<'a, 'r> {
+    pub(super) request: &'r Parts,
+    /// How the policies stand that were asked, in order, if somebody is told.
+    pub(super) reports: Option<Vec<Report<'a>>>,
+}
+
+impl<'a> Deciding<'a, '_> {
+    /// Puts the request to each policy in turn. What was taken goes back if one of them refuses: it is held on the stack
+    /// meanwhile, by one call for each. `waits` says whether the request will have to wait for what is held already.
+    pub(super) fn decide(&mut self, policies: &'a [Policy], waits: bool) -> Outcome<'a> {
+        let mut left = policies.iter();
+        while let Some(policy) = left.next() {
+            if !policy.concerns(self.request) {
                 continue;
             }
-            Said::Denied(denied, status) => {
-                reports.push(report(status, Some(denied)));
-                Reason::Denied(denied)
+            let (others, cost) = (left.as_slice(), policy.cost(self.request));
+            // What is taken need not be held if nothing can go wrong any more: the request goes on at once, and nobody
+            // refuses it.
+            let keeps = policy.observed || !waits && others.iter().all(|other| other.observed);
+            let mut status = None;
+            let said = self.ask(policy, cost, keeps, &mut status);
+            observe::said(policy, &said);
+            let denied = if let Said::Denied(denied) = &said { Some(*denied) } else { None };
+            self.report(policy, cost, status, denied);
+            match said {
+                Said::Admitted(Some(held)) => return self.decide_others(others, waits, held, cost),
+                Said::Denied(denied) if !policy.observed => return Outcome::Refuse(Reason::Denied(denied), policy),
+                Said::NoKey if !policy.observed => return Outcome::Refuse(Reason::NoKey, policy),
+                _ => {}
             }
-            Said::NoKey => Reason::NoKey,
-            Said::Unlimited => continue,
-        };
-        if !policy.observed {
-            // What is held goes back with it.
-            for (index, cost) in costs {
-                let status = &mut reports[index].status;
-                status.remaining = status.remaining.saturating_add(cost).min(status.limit);
+        }
+        Outcome::Pass
+    }
+
+    /// Puts the request to one policy. What it takes is held, unless it `keeps` it in any case.
+    fn ask(&self, policy: &Policy, cost: u64, keeps: bool, status: &mut Option<Status>) -> Said<Option<Held>> {
+        let (limit, request, told) = (&*policy.limit, self.request, self.reports.is_some());
+        if keeps {
+            let said = limit.take(Asked { request, cost, status: told.then_some(&mut *status) });
+            if policy.observed || !matches!(said, Said::Denied(_)) || !limit.waits() {
+                return said.map(|()| None);
             }
-            return Decision { outcome: Outcome::Refuse(reason), reports };
+        }
+        limit.hold(Asked { request, cost, status: told.then_some(status) }).map(Some)
+    }
+
+    /// Puts the request to the other policies, while tokens of one are held.
+    fn decide_others(&mut self, others: &'a [Policy], waits: bool, held: Held, cost: u64) -> Outcome<'a> {
+        let report = self.reports.as_ref().map_or(0, Vec::len);
+        let waits = waits || !held.is_due();
+        match self.decide(others, waits) {
+            Outcome::Pass if waits => Outcome::Wait(vec![held]),
+            Outcome::Pass => {
+                held.spend();
+                Outcome::Pass
+            }
+            Outcome::Wait(mut all) => {
+                all.push(held);
+                Outcome::Wait(all)
+            }
+            refused @ Outcome::Refuse(..) => {
+                drop(held); // it goes back
+                if let Some(Report { status, .. }) =
+                    self.reports.as_mut().and_then(|reports| reports.get_mut(report - 1))
+                {
+                    status.remaining = status.remaining.saturating_add(cost).min(status.limit);
+                }
+                refused
+            }
         }
     }
-    let outcome = if held.iter().any(|tokens| !tokens.delay().is_zero()) {
-        Outcome::Wait(held)
-    } else {
-        held.into_iter().for_each(Held::spend);
-        Outcome::Pass
-    };
-    Decision { outcome, reports }
+
+    /// Adds a report, if somebody reads it.
+    fn report(&mut self, policy: &'a Policy, cost: u64, status: Option<Status>, denied: Option<Denied>) {
+        if let (Some(reports), Some(status)) = (&mut self.reports, status) {
+            let (name, quota, unit) = (&*policy.name, policy.limit.quota(), policy.unit);
+            reports.push(Report { name, quota, unit, status, denied, cost });
+        }
+    }
 }

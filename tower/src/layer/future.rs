@@ -12,7 +12,7 @@ use tower_service::Service;
 
 /// What is on its way through the limits.
 struct Waiting<S, B> {
-    held: Vec<Box<dyn Held>>,
+    held: Vec<Held>,
     service: S,
     request: Request<B>,
 }
@@ -35,27 +35,36 @@ pin_project! {
     where
         S: Service<Request<B>>,
     {
-        waiting: Option<Waiting<S, B>>,
-        refused: Option<Response<D>>,
-        fields: Fields,
         #[pin]
-        passing: Option<S::Future>,
+        stage: Stage<S, B, D, S::Future>,
+        fields: Fields,
+    }
+}
+
+pin_project! {
+    #[project = Now]
+    enum Stage<S, B, D, F> {
+        Refused { response: Option<Response<D>> },
+        // In a box, for it is large and rare, and the future of every request has to have room for it.
+        Waiting { waiting: Option<Box<Waiting<S, B>>> },
+        Passing { #[pin] future: F },
     }
 }
 
 impl<S: Service<Request<B>>, B, D> ResponseFuture<S, B, D> {
     pub(super) fn refused(response: Response<D>) -> Self {
-        Self { waiting: None, refused: Some(response), fields: Fields::default(), passing: None }
+        Self { stage: Stage::Refused { response: Some(response) }, fields: Fields::default() }
     }
 
-    pub(super) fn passing(future: S::Future, fields: Fields) -> Self {
-        Self { waiting: None, refused: None, fields, passing: Some(future) }
+    pub(super) const fn passing(future: S::Future, fields: Fields) -> Self {
+        Self { stage: Stage::Passing { future }, fields }
     }
 
-    pub(super) fn waiting(held: Vec<Box<dyn Held>>, service: S, request: Request<B>, fields: Fields) -> Self {
-        let longest = held.iter().map(|held| held.delay()).max().unwrap_or_default();
+    pub(super) fn waiting(held: Vec<Held>, service: S, request: Request<B>, fields: Fields) -> Self {
+        let longest = held.iter().map(Held::delay).max().unwrap_or_default();
         observe::wait(longest);
-        Self { waiting: Some(Waiting { held, service, request }), refused: None, fields, passing: None }
+        let waiting = Some(Box::new(Waiting { held, service, request }));
+        Self { stage: Stage::Waiting { waiting }, fields }
     }
 }
 
@@ -66,29 +75,37 @@ where
     type Output = Result<Response<D>, S::Error>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        const OVER: &str = "a future was polled after it was ready";
         let mut this = self.project();
-        if let Some(response) = this.refused.take() {
-            return Poll::Ready(Ok(response));
-        }
-        if let Some(waiting) = this.waiting {
-            for held in &mut waiting.held {
-                ready!(held.poll_due(context));
+        // PROGRESS: ends at the second turn at the latest: a request that waits is then on its way.
+        loop {
+            match this.stage.as_mut().project() {
+                Now::Refused { response } => return Poll::Ready(Ok(response.take().expect(OVER))),
+                Now::Waiting { waiting } => {
+                    for held in &mut waiting.as_mut().expect(OVER).held {
+                        ready!(held.poll_due(context));
+                    }
+                    let Waiting { held, mut service, request } = *waiting.take().expect(OVER);
+                    held.into_iter().for_each(Held::spend);
+                    this.stage.set(Stage::Passing { future: service.call(request) });
+                }
+                Now::Passing { future } => {
+                    let mut response = ready!(future.poll(context))?;
+                    this.fields.put_on(&mut response);
+                    return Poll::Ready(Ok(response));
+                }
             }
         }
-        if let Some(mut waiting) = this.waiting.take() {
-            waiting.held.into_iter().for_each(Held::spend);
-            this.passing.set(Some(waiting.service.call(waiting.request)));
-        }
-        let passing = this.passing.as_pin_mut().expect("a future was polled after it was ready");
-        let mut response = ready!(passing.poll(context))?;
-        this.fields.put_on(&mut response);
-        Poll::Ready(Ok(response))
     }
 }
 
 impl<S: Service<Request<B>>, B, D> fmt::Debug for ResponseFuture<S, B, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (waiting, refused) = (self.waiting.is_some(), self.refused.is_some());
-        f.debug_struct("ResponseFuture").field("waiting", &waiting).field("refused", &refused).finish_non_exhaustive()
+        let stage = match self.stage {
+            Stage::Refused { .. } => "refused",
+            Stage::Waiting { .. } => "waiting",
+            Stage::Passing { .. } => "passing",
+        };
+        f.debug_struct("ResponseFuture").field("stage", &stage).finish_non_exhaustive()
     }
 }

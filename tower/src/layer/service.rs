@@ -1,9 +1,9 @@
 //! [`RateLimitService`]: a service behind limits.
 
-use super::decide::{Outcome, decide};
+use super::decide::{Deciding, Outcome};
 use super::future::ResponseFuture;
 use super::{Answer, Shared};
-use crate::answer::{Fields, Refusal};
+use crate::answer::{Dialect, Fields, Refusal};
 use core::fmt;
 use core::task::{Context, Poll};
 use http::{Request, Response};
@@ -55,32 +55,27 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let (parts, body) = request.into_parts();
         let shared = &*self.shared;
-        let decision = decide(&shared.policies, &parts);
-        match decision.outcome {
-            Outcome::Refuse(reason) => {
-                let refusal = Refusal { reason, reports: &decision.reports };
-                let mut response = shared.answer.answer(&refusal, &parts);
-                Fields::of(shared.dialect, Some(reason), &decision.reports).put_on(&mut response);
-                ResponseFuture::refused(response)
-            }
-            outcome => {
-                let fields = if shared.tells_admitted {
-                    Fields::of(shared.dialect, None, &decision.reports)
-                } else {
-                    Fields::default()
-                };
-                let request = Request::from_parts(parts, body);
-                match outcome {
-                    Outcome::Wait(held) => {
-                        // The service that was polled ready goes with the request; a fresh clone takes its stead.
-                        let clone = self.inner.clone();
-                        let ready = core::mem::replace(&mut self.inner, clone);
-                        ResponseFuture::waiting(held, ready, request, fields)
-                    }
-                    _ => ResponseFuture::passing(self.inner.call(request), fields),
-                }
-            }
+        // How limits stand is computed, and kept, only if somebody is told.
+        let told = shared.dialect != Dialect::None || shared.answer.reads_reports();
+        let reports = told.then(|| Vec::with_capacity(shared.policies.len()));
+        let mut deciding = Deciding { request: &parts, reports };
+        let outcome = deciding.decide(&shared.policies, false);
+        let reports = deciding.reports.unwrap_or_default();
+        if let Outcome::Refuse(reason, policy) = outcome {
+            let refusal = Refusal { reason, reports: &reports, policy: &policy.name };
+            let mut response = shared.answer.answer(&refusal, &parts);
+            Fields::of(shared.dialect, Some(reason), &reports).put_on(&mut response);
+            return ResponseFuture::refused(response);
         }
+        let fields = if shared.tells_admitted { Fields::of(shared.dialect, None, &reports) } else { Fields::default() };
+        let request = Request::from_parts(parts, body);
+        if let Outcome::Wait(held) = outcome {
+            // The service that was polled ready goes with the request; a fresh clone takes its stead.
+            let clone = self.inner.clone();
+            let ready = core::mem::replace(&mut self.inner, clone);
+            return ResponseFuture::waiting(held, ready, request, fields);
+        }
+        ResponseFuture::passing(self.inner.call(request), fields)
     }
 }
 

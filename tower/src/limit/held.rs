@@ -3,24 +3,64 @@
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use core::time::Duration;
-use tollgate::{Clock, Line, Place, RateLimit, Timer};
+use std::sync::Arc;
+use tollgate::{Clock, Line, Place, RateLimit, Taken, Timer};
 
 /// Tokens that go back when they are dropped unspent.
-pub(crate) trait Held: Send {
+pub(crate) enum Held {
+    /// Of a limiter in which there are no places.
+    Taken(Back),
+    /// A place in line.
+    Place(Box<dyn Due>),
+}
+
+impl Held {
+    /// Whether they may be spent at once.
+    pub(crate) fn is_due(&self) -> bool {
+        self.delay().is_zero()
+    }
+
     /// How long until they may be spent.
-    fn delay(&self) -> Duration;
+    pub(crate) fn delay(&self) -> Duration {
+        match self {
+            Self::Taken(_) => Duration::ZERO,
+            Self::Place(place) => place.delay(),
+        }
+    }
 
     /// Ready once they may be spent.
-    fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()>;
+    pub(crate) fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        match self {
+            Self::Taken(_) => Poll::Ready(()),
+            Self::Place(place) => place.poll_due(context),
+        }
+    }
 
     /// Spends them. They must be due.
+    pub(crate) fn spend(self) {
+        match self {
+            Self::Taken(mut back) => drop(back.taken.take()),
+            Self::Place(place) => place.spend(),
+        }
+    }
+}
+
+/// A place in line, of whatever limiter and clock.
+pub(crate) trait Due: Send {
+    /// How long until it may be spent.
+    fn delay(&self) -> Duration;
+
+    /// Ready once it may be spent.
+    fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()>;
+
+    /// Spends it. It must be due.
     fn spend(self: Box<Self>);
 }
 
 /// A place that is due at once, on a clock that need not be a timer.
 pub(super) struct Now<L: Line>(pub(super) Place<L>);
 
-impl<L: Line + Send> Held for Now<L>
+impl<L: Line + Send> Due for Now<L>
 where
     L::Clock: Clock,
 {
@@ -56,7 +96,7 @@ where
     }
 }
 
-impl<L: Line + Send> Held for InLine<L>
+impl<L: Line + Send> Due for InLine<L>
 where
     L::Clock: Timer,
     <L::Clock as Timer>::Sleep: Send,
@@ -85,30 +125,17 @@ where
     }
 }
 
-/// Tokens of a limiter in which there are no places.
-pub(super) struct Taken<L: RateLimit + Clone> {
-    pub(super) limiter: L,
-    pub(super) cost: u64,
+/// Tokens of a limiter in which there are no places. A window takes back what is its own.
+pub(crate) struct Back {
+    pub(super) limiter: Arc<dyn RateLimit + Send + Sync>,
+    /// None once they are spent.
+    pub(super) taken: Option<Taken>,
 }
 
-impl<L: RateLimit + Clone + Send> Held for Taken<L> {
-    fn delay(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    fn poll_due(&mut self, _: &mut Context<'_>) -> Poll<()> {
-        Poll::Ready(())
-    }
-
-    fn spend(mut self: Box<Self>) {
-        self.cost = 0;
-    }
-}
-
-impl<L: RateLimit + Clone> Drop for Taken<L> {
+impl Drop for Back {
     fn drop(&mut self) {
-        if self.cost > 0 {
-            self.limiter.refund(self.cost);
+        if let Some(taken) = self.taken.take() {
+            self.limiter.refund_taken(taken);
         }
     }
 }

@@ -1,12 +1,11 @@
 //! [`Keyed`]: a limit for each key.
 
-use super::held::{InLine, Now};
-use super::{Held, Limit, Said};
+use super::held::{Due, InLine, Now};
+use super::{Asked, Held, Limit, Said};
 use crate::key::RequestKey;
 use crate::policy::Keyless;
 use core::hash::BuildHasher;
 use core::time::Duration;
-use http::request::Parts;
 use std::sync::Arc;
 use tollgate::{Clock, Denied, KeyedLimiter, OwnedKeyedLine, Place, Quota, Timer};
 
@@ -14,7 +13,7 @@ use tollgate::{Clock, Denied, KeyedLimiter, OwnedKeyedLine, Place, Quota, Timer}
 type KeyPlace<K, S, C> = Place<OwnedKeyedLine<K, S, C>>;
 
 /// How a place becomes something held: with a timer, or without.
-type Hold<K, S, C> = fn(KeyPlace<K, S, C>) -> Box<dyn Held>;
+type Hold<K, S, C> = fn(KeyPlace<K, S, C>) -> Box<dyn Due>;
 
 /// A limit for each key, in which requests wait for at most `longest`.
 pub(crate) struct Keyed<X, K, S, C: Clock> {
@@ -53,24 +52,24 @@ where
     S: BuildHasher + Send + Sync + 'static,
     C: Clock + Send + Sync + 'static,
 {
-    fn take(&self, request: &Parts, cost: u64) -> Said<()> {
-        let Some(key) = self.key.key(request) else { return self.keyless.take(request, cost) };
-        match self.limiter.try_acquire_n_with_status(&key, cost) {
-            (Ok(()), status) => Said::Admitted((), status),
-            (Err(denied), status) => Said::Denied(denied, status),
-        }
+    fn take(&self, asked: Asked<'_>) -> Said<()> {
+        let Some(key) = self.key.key(asked.request) else { return self.keyless.take(asked) };
+        let limiter = &self.limiter;
+        asked.decide(|n| limiter.try_acquire_n(&key, n), |n| limiter.try_acquire_n_with_status(&key, n))
     }
 
-    fn hold(&self, request: &Parts, cost: u64) -> Said<Box<dyn Held>> {
-        let Some(key) = self.key.key(request) else { return self.keyless.hold(request, cost) };
-        match Arc::clone(&self.limiter).reserve_owned_within(&key, cost, self.longest) {
-            Ok(place) => Said::Admitted((self.hold)(place), self.limiter.status(&key)),
-            // Nobody asked to wait.
-            Err(Denied::WouldExceedDeadline(hint)) if self.longest.is_zero() => {
-                Said::Denied(Denied::TryAfter(hint), self.limiter.status(&key))
-            }
-            Err(denied) => Said::Denied(denied, self.limiter.status(&key)),
-        }
+    fn hold(&self, asked: Asked<'_>) -> Said<Held> {
+        let Some(key) = self.key.key(asked.request) else { return self.keyless.hold(asked) };
+        let reserve = |n| {
+            let place = Arc::clone(&self.limiter).reserve_owned_within(&key, n, self.longest);
+            place.map_err(|denied| match denied {
+                // Nobody asked to wait.
+                Denied::WouldExceedDeadline(hint) if self.longest.is_zero() => Denied::TryAfter(hint),
+                denied => denied,
+            })
+        };
+        let said = asked.decide(reserve, |n| (reserve(n), self.limiter.status(&key)));
+        said.map(|place| Held::Place((self.hold)(place)))
     }
 
     fn waits(&self) -> bool {

@@ -1,9 +1,8 @@
 //! [`Line`]: one line for all requests.
 
 use super::held::InLine;
-use super::{Held, Limit, Said};
+use super::{Asked, Held, Limit, Said};
 use core::time::Duration;
-use http::request::Parts;
 use std::sync::Arc;
 use tollgate::{Quota, Timer, WaitingTokenBucket};
 
@@ -18,18 +17,15 @@ where
     C: Timer + Send + Sync + 'static,
     C::Sleep: Send,
 {
-    fn take(&self, _: &Parts, cost: u64) -> Said<()> {
-        match self.bucket.try_acquire_n_with_status(cost) {
-            (Ok(()), status) => Said::Admitted((), status),
-            (Err(denied), status) => Said::Denied(denied, status),
-        }
+    fn take(&self, asked: Asked<'_>) -> Said<()> {
+        let bucket = &self.bucket;
+        asked.decide(|n| bucket.try_acquire_n(n), |n| bucket.try_acquire_n_with_status(n))
     }
 
-    fn hold(&self, _: &Parts, cost: u64) -> Said<Box<dyn Held>> {
-        match Arc::clone(&self.bucket).reserve_owned_within(cost, self.longest) {
-            Ok(place) => Said::Admitted(Box::new(InLine::new(place)), self.bucket.status()),
-            Err(denied) => Said::Denied(denied, self.bucket.status()),
-        }
+    fn hold(&self, asked: Asked<'_>) -> Said<Held> {
+        let reserve = |n| Arc::clone(&self.bucket).reserve_owned_within(n, self.longest);
+        let said = asked.decide(reserve, |n| (reserve(n), self.bucket.status()));
+        said.map(|place| Held::Place(Box::new(InLine::new(place))))
     }
 
     fn waits(&self) -> bool {

@@ -1,8 +1,7 @@
 //! [`Whole`]: any limiter without keys.
 
-use super::held::Taken;
-use super::{Held, Limit, Said};
-use http::request::Parts;
+use super::held::Back;
+use super::{Asked, Held, Limit, Said};
 use std::sync::Arc;
 use tollgate::{Quota, RateLimit};
 
@@ -10,22 +9,15 @@ use tollgate::{Quota, RateLimit};
 pub(crate) struct Whole(pub(crate) Arc<dyn RateLimit + Send + Sync>);
 
 impl Limit for Whole {
-    fn take(&self, _: &Parts, cost: u64) -> Said<()> {
-        match self.0.try_acquire_n_with_status(cost) {
-            (Ok(()), status) => Said::Admitted((), status),
-            (Err(denied), status) => Said::Denied(denied, status),
-        }
+    fn take(&self, asked: Asked<'_>) -> Said<()> {
+        let limiter = &self.0;
+        asked.decide(|n| limiter.try_acquire_n(n), |n| limiter.try_acquire_n_with_status(n))
     }
 
-    fn hold(&self, request: &Parts, cost: u64) -> Said<Box<dyn Held>> {
-        match self.take(request, cost) {
-            Said::Admitted((), status) => {
-                Said::Admitted(Box::new(Taken { limiter: Arc::clone(&self.0), cost }), status)
-            }
-            Said::Denied(denied, status) => Said::Denied(denied, status),
-            Said::NoKey => Said::NoKey,
-            Said::Unlimited => Said::Unlimited,
-        }
+    fn hold(&self, asked: Asked<'_>) -> Said<Held> {
+        let limiter = &self.0;
+        let said = asked.decide(|n| limiter.take_n(n), |n| limiter.take_n_with_status(n));
+        said.map(|taken| Held::Taken(Back { limiter: Arc::clone(limiter), taken: Some(taken) }))
     }
 
     fn quota(&self) -> Quota {

@@ -5,8 +5,9 @@ use core::hint::black_box;
 use core::time::Duration;
 use tollgate::algorithm::Algorithm;
 use tollgate::{
-    FixedWindow, Handle, IntervalBucket, KeyedLimiter, ManualClock, Nanos, PackedTokenBucket, Quota, RateLimiter,
-    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket, WaitingTokenBucket,
+    AdjustableTokenBucket, Counted, FixedWindow, Handle, HeavyKeys, IntervalBucket, KeyedLimiter, ManualClock, Nanos,
+    PackedTokenBucket, Quota, RateLimiter, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket,
+    WaitingTokenBucket,
 };
 
 /// Calls that a probe makes.
@@ -24,6 +25,12 @@ pub struct Probe {
 pub const PROBES: &[Probe] = &[
     Probe { name: "token-bucket-admit", run: || token_bucket_admit(&TokenBucket::new(WIDE)) },
     Probe { name: "token-bucket-deny", run: || token_bucket_deny(&drained(TokenBucket::new(NARROW))) },
+    Probe { name: "status-admit", run: || status_admit(&TokenBucket::new(WIDE)) },
+    Probe { name: "status-deny", run: || status_deny(&drained(TokenBucket::new(NARROW))) },
+    Probe { name: "adjustable-admit", run: || adjustable_admit(&AdjustableTokenBucket::new(WIDE)) },
+    Probe { name: "adjustable-deny", run: || adjustable_deny(&spent()) },
+    Probe { name: "counted-admit", run: || counted_admit(&Counted::new(TokenBucket::new(WIDE))) },
+    Probe { name: "counted-deny", run: || counted_deny(&Counted::new(drained(TokenBucket::new(NARROW)))) },
     Probe { name: "waiting-admit", run: || waiting_admit(&WaitingTokenBucket::new(WIDE, LONGEST)) },
     Probe { name: "waiting-deny", run: || waiting_deny(&waited_for()) },
     Probe { name: "waiting-reserve", run: || waiting_reserve(&WaitingTokenBucket::new(WIDE, LONGEST)) },
@@ -40,12 +47,19 @@ pub const PROBES: &[Probe] = &[
     Probe { name: "sharded-admit", run: || sharded_admit(&ShardedTokenBucket::with_clock(WIDE, ManualClock::new())) },
     Probe { name: "sharded-deny", run: || sharded_deny(&empty()) },
     Probe {
+        name: "sharded-status-admit",
+        run: || sharded_status_admit(&ShardedTokenBucket::with_shards_and_clock(WIDE, SHARDS, ManualClock::new())),
+    },
+    Probe {
         name: "handle-admit",
         run: || handle_admit(&ShardedTokenBucket::with_clock(WIDE, ManualClock::new()).handle()),
     },
     Probe { name: "handle-deny", run: || handle_deny(&empty().handle()) },
     Probe { name: "keyed-admit", run: || keyed_admit(&KeyedLimiter::new(WIDE, 1_000)) },
     Probe { name: "keyed-deny", run: || keyed_deny(&indebted()) },
+    Probe { name: "keyed-status-admit", run: || keyed_status_admit(&KeyedLimiter::new(WIDE, 1_000)) },
+    Probe { name: "keyed-status-deny", run: || keyed_status_deny(&indebted()) },
+    Probe { name: "heavy-keys-known", run: || heavy_keys_known(&HeavyKeys::new(100)) },
 ];
 
 /// Never used up by a probe.
@@ -56,6 +70,8 @@ const COUNTED: Quota = Quota::per_hour(100_000);
 const NARROW: Quota = Quota::per_hour(1);
 /// So slow that every place but the first is ahead of now.
 const AHEAD: Quota = Quota::per_second(1_000).with_burst(1);
+/// As many on every machine, for a status looks at each.
+const SHARDS: usize = 16;
 /// How far a line may reach.
 const LONGEST: Duration = Duration::from_hours(1);
 /// The instant of every call. No clock of the machine is read: its cost would depend on the machine.
@@ -82,6 +98,13 @@ fn full_log() -> SlidingWindowLog {
     let log = SlidingWindowLog::new(NARROW);
     assert!(log.try_acquire_n_at(1, NOW).is_ok());
     log
+}
+
+/// Its token is gone.
+fn spent() -> AdjustableTokenBucket {
+    let bucket = AdjustableTokenBucket::new(NARROW);
+    assert!(bucket.try_acquire_n_at(1, NOW).is_ok());
+    bucket
 }
 
 /// Its token is gone.
@@ -120,6 +143,26 @@ macro_rules! probe {
 
 probe!(token_bucket_admit, TokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
 probe!(token_bucket_deny, TokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_err());
+probe!(status_admit, TokenBucket, |bucket| {
+    let (decision, status) = bucket.try_acquire_n_with_status_at(black_box(1), black_box(NOW));
+    decision.is_ok() && black_box(status).remaining > 0
+});
+probe!(status_deny, TokenBucket, |bucket| {
+    let (decision, status) = bucket.try_acquire_n_with_status_at(black_box(1), black_box(NOW));
+    decision.is_err() && black_box(status).remaining == 0
+});
+probe!(adjustable_admit, AdjustableTokenBucket, |bucket| {
+    bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok()
+});
+probe!(adjustable_deny, AdjustableTokenBucket, |bucket| {
+    bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_err()
+});
+probe!(counted_admit, Counted<TokenBucket>, |counted| {
+    counted.count(counted.limiter().try_acquire_n_at(black_box(1), black_box(NOW))).is_ok()
+});
+probe!(counted_deny, Counted<TokenBucket>, |counted| {
+    counted.count(counted.limiter().try_acquire_n_at(black_box(1), black_box(NOW))).is_err()
+});
 probe!(waiting_admit, WaitingTokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
 probe!(waiting_deny, WaitingTokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_err());
 probe!(waiting_reserve, WaitingTokenBucket, |bucket| {
@@ -143,6 +186,10 @@ probe!(sliding_counter_admit, SlidingWindowCounter, |counter| {
 probe!(sliding_log_admit, SlidingWindowLog, |log| log.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
 probe!(sharded_admit, ShardedTokenBucket<ManualClock>, |bucket| bucket.try_acquire().is_ok());
 probe!(sharded_deny, ShardedTokenBucket<ManualClock>, |bucket| bucket.try_acquire().is_err());
+probe!(sharded_status_admit, ShardedTokenBucket<ManualClock>, |bucket| {
+    let (decision, status) = bucket.try_acquire_with_status();
+    decision.is_ok() && black_box(status).remaining > 0
+});
 probe!(handle_deny, Handle<'_, ManualClock>, |handle| black_box(handle).try_acquire().is_err());
 probe!(handle_admit, Handle<'_, ManualClock>, |handle| black_box(handle).try_acquire().is_ok());
 probe!(keyed_admit, KeyedLimiter<u64>, |keys| keys
@@ -151,6 +198,18 @@ probe!(keyed_admit, KeyedLimiter<u64>, |keys| keys
 probe!(keyed_deny, KeyedLimiter<u64>, |keys| keys
     .try_acquire_n_at(&black_box(7), black_box(1), black_box(NOW))
     .is_err());
+probe!(keyed_status_admit, KeyedLimiter<u64>, |keys| {
+    let (decision, status) = keys.try_acquire_n_with_status_at(&black_box(7), black_box(1), black_box(NOW));
+    decision.is_ok() && black_box(status).remaining > 0
+});
+probe!(keyed_status_deny, KeyedLimiter<u64>, |keys| {
+    let (decision, status) = keys.try_acquire_n_with_status_at(&black_box(7), black_box(1), black_box(NOW));
+    decision.is_err() && black_box(status).remaining == 0
+});
+probe!(heavy_keys_known, HeavyKeys<u64>, |keys| {
+    keys.record(&black_box(7), 1);
+    keys.missed() == 0
+});
 
 #[cfg(test)]
 mod tests {

@@ -3,8 +3,10 @@
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
-use alloc::boxed::Box;
-use alloc::sync::Arc;
+use crate::taken::Taken;
+
+mod delegate;
+pub(crate) use delegate::delegate;
 
 /// Any limiter without keys, whatever its algorithm and clock. Object-safe.
 ///
@@ -104,6 +106,46 @@ pub trait RateLimit {
         let _ = n;
     }
 
+    /// Takes `n` tokens, or none; returns what it takes to [refund them as what they are](Self::refund_taken), however much
+    /// later. The default, for limiters of your own, notes nothing but how many.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n`](Self::try_acquire_n).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tollgate::{FixedWindow, ManualClock, Quota, RateLimit};
+    ///
+    /// let clock = ManualClock::new();
+    /// let limiter: &dyn RateLimit = &FixedWindow::with_clock(Quota::per_minute(5), clock.clone());
+    /// let taken = limiter.take_n(5)?;
+    /// clock.advance(Duration::from_secs(60));
+    /// limiter.try_acquire_n(5)?;
+    /// limiter.refund_taken(taken);
+    /// assert_eq!(limiter.available(), 0); // the last minute's five are not this one's
+    /// # Ok::<_, tollgate::Denied>(())
+    /// ```
+    fn take_n(&self, n: u64) -> Result<Taken, Denied> {
+        self.try_acquire_n(n).map(|()| Taken::new(n, Nanos::ZERO))
+    }
+
+    /// As [`take_n`](Self::take_n), with the status that the decision has left: see
+    /// [`try_acquire_n_with_status`](Self::try_acquire_n_with_status).
+    fn take_n_with_status(&self, n: u64) -> (Result<Taken, Denied>, Status) {
+        let (decision, status) = self.try_acquire_n_with_status(n);
+        (decision.map(|()| Taken::new(n, Nanos::ZERO)), status)
+    }
+
+    /// A [`refund`](Self::refund) of what [`take_n`](Self::take_n) of this limiter has taken. A window that is past takes nothing
+    /// back, and no other does in its stead. To a bucket, and to the default, it is like any refund, with the bound that this
+    /// leaves.
+    fn refund_taken(&self, taken: Taken) {
+        self.refund(taken.n());
+    }
+
     /// Whole tokens that can be taken now. Writes nothing.
     fn available(&self) -> u64 {
         self.status().remaining
@@ -160,6 +202,44 @@ pub trait RateLimitAt: RateLimit {
     /// Gives back `n` tokens as of `now`. See [`RateLimit::refund`].
     fn refund_at(&self, n: u64, now: Nanos) {
         let _ = (n, now);
+    }
+
+    /// Whether `n` tokens could be taken as of `now`. Takes nothing and writes nothing.
+    ///
+    /// The limiters of this crate answer as [`try_acquire_n_at`](Self::try_acquire_n_at) would at that moment, with the same
+    /// hint. The default, for limiters of your own, knows nothing beforehand: it says yes, and the call is decided when it
+    /// takes.
+    ///
+    /// # Errors
+    ///
+    /// As [`RateLimit::try_acquire_n`].
+    fn check_n_at(&self, n: u64, now: Nanos) -> Result<(), Denied> {
+        let _ = (n, now);
+        Ok(())
+    }
+
+    /// Takes `n` tokens as of `now`, or none; returns what it takes to [give exactly that back](Self::give_back).
+    ///
+    /// # Errors
+    ///
+    /// As [`RateLimit::try_acquire_n`].
+    fn take_n_at(&self, n: u64, now: Nanos) -> Result<Taken, Denied> {
+        self.try_acquire_n_at(n, now).map(|()| Taken::new(n, now))
+    }
+
+    /// Gives back what [`take_n_at`](Self::take_n_at) of this limiter has taken; returns whether the limiter is as if that had
+    /// never been. Where it is not, the tokens stay spent; none is ever minted.
+    ///
+    /// The default is a [`refund_at`](Self::refund_at) on the reading of the take.
+    fn give_back(&self, taken: Taken) -> bool {
+        self.refund_at(taken.n(), taken.at());
+        self.takes_back()
+    }
+
+    /// Whether the limiter takes anything back. Of those of this crate, a [`SlidingWindowLog`](crate::SlidingWindowLog) alone
+    /// does not.
+    fn takes_back(&self) -> bool {
+        true
     }
 
     /// Whole tokens that can be taken at `now`. Writes nothing.
@@ -221,147 +301,3 @@ pub trait KeyedRateLimit<K: ?Sized> {
     /// What keys are limited to, unless a call says otherwise.
     fn quota(&self) -> Quota;
 }
-
-/// Implements [`RateLimit`] and [`RateLimitAt`] for a limiter by the methods of the same names of another type: of itself,
-/// which has them without the traits too, so that nobody must import them; or of what it points to.
-///
-/// `nothing back` stands after a limiter that takes no refunds.
-macro_rules! delegate {
-    ([$($generics:tt)*] $limiter:ty => $to:ty) => {
-        $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to, refund);
-    };
-    ([$($generics:tt)*] $limiter:ty => $to:ty, nothing back) => {
-        $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to);
-    };
-    (at [$($generics:tt)*] $limiter:ty => $to:ty) => {
-        $crate::rate_limit::delegate!(then [$($generics)*] $limiter => $to, refund_at);
-    };
-    (at [$($generics:tt)*] $limiter:ty => $to:ty, nothing back) => {
-        $crate::rate_limit::delegate!(then [$($generics)*] $limiter => $to);
-    };
-    (now [$($generics:tt)*] $limiter:ty => $to:ty $(, $refund:ident)?) => {
-        impl<$($generics)*> $crate::rate_limit::RateLimit for $limiter {
-            #[inline]
-            fn try_acquire_n(&self, n: u64) -> Result<(), $crate::decision::Denied> {
-                <$to>::try_acquire_n(self, n)
-            }
-
-            #[inline]
-            fn try_acquire(&self) -> Result<(), $crate::decision::Denied> {
-                <$to>::try_acquire(self)
-            }
-
-            fn try_acquire_n_with_status(
-                &self,
-                n: u64,
-            ) -> (Result<(), $crate::decision::Denied>, $crate::decision::Status) {
-                <$to>::try_acquire_n_with_status(self, n)
-            }
-
-            fn try_acquire_up_to(&self, n: u64) -> u64 {
-                <$to>::try_acquire_up_to(self, n)
-            }
-
-            $(fn $refund(&self, n: u64) {
-                <$to>::$refund(self, n);
-            })?
-
-            fn available(&self) -> u64 {
-                <$to>::available(self)
-            }
-
-            fn status(&self) -> $crate::decision::Status {
-                <$to>::status(self)
-            }
-
-            fn quota(&self) -> $crate::quota::Quota {
-                <$to>::quota(self)
-            }
-
-            fn max_cost(&self) -> u64 {
-                <$to>::max_cost(self)
-            }
-        }
-    };
-    (then [$($generics:tt)*] $limiter:ty => $to:ty $(, $refund_at:ident)?) => {
-        impl<$($generics)*> $crate::rate_limit::RateLimitAt for $limiter {
-            #[inline]
-            fn try_acquire_n_at(&self, n: u64, now: $crate::nanos::Nanos) -> Result<(), $crate::decision::Denied> {
-                <$to>::try_acquire_n_at(self, n, now)
-            }
-
-            fn try_acquire_n_with_status_at(
-                &self,
-                n: u64,
-                now: $crate::nanos::Nanos,
-            ) -> (Result<(), $crate::decision::Denied>, $crate::decision::Status) {
-                <$to>::try_acquire_n_with_status_at(self, n, now)
-            }
-
-            fn try_acquire_up_to_at(&self, n: u64, now: $crate::nanos::Nanos) -> u64 {
-                <$to>::try_acquire_up_to_at(self, n, now)
-            }
-
-            $(fn $refund_at(&self, n: u64, now: $crate::nanos::Nanos) {
-                <$to>::$refund_at(self, n, now);
-            })?
-
-            fn available_at(&self, now: $crate::nanos::Nanos) -> u64 {
-                <$to>::available_at(self, now)
-            }
-
-            fn status_at(&self, now: $crate::nanos::Nanos) -> $crate::decision::Status {
-                <$to>::status_at(self, now)
-            }
-        }
-    };
-}
-pub(crate) use delegate;
-
-delegate!([L: RateLimit + ?Sized] &L => L);
-delegate!([L: RateLimit + ?Sized] Box<L> => L);
-delegate!([L: RateLimit + ?Sized] Arc<L> => L);
-delegate!(at [L: RateLimitAt + ?Sized] &L => L);
-delegate!(at [L: RateLimitAt + ?Sized] Box<L> => L);
-delegate!(at [L: RateLimitAt + ?Sized] Arc<L> => L);
-
-/// Implements [`KeyedRateLimit`] for what points to a keyed limiter.
-macro_rules! delegate_keyed {
-    ($pointer:ty) => {
-        impl<K: ?Sized, L: KeyedRateLimit<K> + ?Sized> KeyedRateLimit<K> for $pointer {
-            #[inline]
-            fn try_acquire_n(&self, key: &K, n: u64) -> Result<(), Denied> {
-                L::try_acquire_n(self, key, n)
-            }
-
-            #[inline]
-            fn try_acquire(&self, key: &K) -> Result<(), Denied> {
-                L::try_acquire(self, key)
-            }
-
-            fn try_acquire_n_with_status(&self, key: &K, n: u64) -> (Result<(), Denied>, Status) {
-                L::try_acquire_n_with_status(self, key, n)
-            }
-
-            fn refund(&self, key: &K, n: u64) {
-                L::refund(self, key, n);
-            }
-
-            fn status(&self, key: &K) -> Status {
-                L::status(self, key)
-            }
-
-            fn forget(&self, key: &K) -> bool {
-                L::forget(self, key)
-            }
-
-            fn quota(&self) -> Quota {
-                L::quota(self)
-            }
-        }
-    };
-}
-
-delegate_keyed!(&L);
-delegate_keyed!(Box<L>);
-delegate_keyed!(Arc<L>);
