@@ -227,7 +227,13 @@ impl Gcra {
 
     #[cold]
     const fn exceeds(&self, n: u64) -> Denied {
-        Denied::ExceedsBurst { cost: n, max_cost: self.timeline.tokens_in(self.burst) }
+        Denied::ExceedsBurst { cost: n, max_cost: self.most() }
+    }
+
+    /// The most that one call can cost, out of line.
+    #[cold]
+    const fn most(&self) -> u64 {
+        self.timeline.tokens_in(self.burst)
     }
 }
 
@@ -240,16 +246,23 @@ impl Algorithm for Gcra {
     #[inline(always)]
     #[allow(clippy::inline_always)]
     fn acquire(&self, word: u64, n: u64, now: Nanos) -> Result<u64, Denied> {
-        // `price` written out: through its pair of numbers a call takes six instructions more.
-        let Some(cost) = self.timeline.cost(n) else { return Err(self.exceeds(n)) };
-        let Some(slack) = self.burst.checked_sub(cost) else { return Err(self.exceeds(n)) };
+        // `price` written out: through its pair of numbers a call takes six instructions more. So is `exceeds`: what a cold
+        // function returns in memory would have a place there kept for it in every call.
+        let exceeds = || Denied::ExceedsBurst { cost: n, max_cost: self.most() };
+        let Some(cost) = self.timeline.cost(n) else { return Err(exceeds()) };
+        let Some(slack) = self.burst.checked_sub(cost) else { return Err(exceeds()) };
         if cost == 0 {
             return Ok(word);
         }
         let due = self.timeline.position(now);
+        // Twice compared, and no maximum taken: branches are guessed, so that the write to a full bucket waits for the reading
+        // alone, and that to any other not even for that.
+        if word <= due {
+            return Ok(due + cost);
+        }
         // At most E(now) + burst, which the timeline keeps within 64 bits.
         if word <= due + slack {
-            Ok(word.max(due) + cost)
+            Ok(word + cost)
         } else {
             // The word is above the slack: the subtraction cannot wrap.
             Err(Denied::TryAfter(self.timeline.hint(word - slack, now)))

@@ -94,13 +94,18 @@ impl Algorithm for Packed {
         if cost == 0 {
             return Ok(word);
         }
-        let View { stamp, tokens, spendable } = self.view(word, now);
-        if cost <= spendable {
-            Ok(self.0.join(stamp, tokens - cost))
-        } else {
-            // Refused, so stamp + cost > refills(now) + tokens: the subtraction cannot wrap.
-            Err(Denied::TryAfter(self.hint(stamp + cost - tokens, now)))
+        let (stamp, tokens) = self.0.split(word);
+        let refills = self.0.position(now);
+        // Rules 2 and 3 together, on either side of the stamp: a cost is never above the burst, so that no cap decides.
+        if refills + tokens < stamp + cost {
+            // The subtraction cannot wrap.
+            return Err(Denied::TryAfter(self.hint(stamp + cost - tokens, now)));
         }
+        if refills <= stamp {
+            return Ok(word - cost); // from the count, which has it: it stands lowest
+        }
+        let tokens = tokens.saturating_add(refills - stamp).min(self.0.limit());
+        Ok(self.0.join(refills, tokens - cost))
     }
 
     #[inline]

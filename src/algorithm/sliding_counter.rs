@@ -65,6 +65,12 @@ impl SlidingCounter {
         let period = self.0.timeline.period();
         let (above, current) = self.0.split(word);
         let (index, previous) = self.0.split(above);
+        let end = self.0.end(index);
+        // As long as the stored window lasts, its end says so: which window `now` is in need not be worked out.
+        if now.0 < end {
+            let remaining = (end - now.0).min(period);
+            return View { index, previous, current, start: Nanos(end - period), remaining };
+        }
         let now = within_time(now);
         let present = self.0.position(now);
         let (index, previous, current) = match present.saturating_sub(index) {

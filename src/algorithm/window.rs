@@ -54,6 +54,10 @@ impl Window {
     #[inline]
     fn current(&self, word: u64, now: Nanos) -> (u64, u64) {
         let (index, count) = self.0.split(word);
+        // As long as the stored window lasts, its end says so: which window `now` is in need not be worked out.
+        if now.0 < self.0.end(index) {
+            return (index, count);
+        }
         let present = self.0.position(now);
         if present > index { (present, 0) } else { (index, count) }
     }

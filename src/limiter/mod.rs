@@ -96,6 +96,9 @@ impl<A: Algorithm, C> RateLimiter<A, C> {
     pub fn try_acquire_up_to_at(&self, n: u64, now: Nanos) -> u64 {
         self.cell.apply(|word| {
             let take = self.algorithm.available(word, now).min(n);
+            if take == 0 {
+                return (word, 0);
+            }
             match self.algorithm.acquire(word, take, now) {
                 Ok(next) => (next, take),
                 // What is available can be acquired; if an algorithm were to say otherwise, nothing is taken.

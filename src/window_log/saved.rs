@@ -45,7 +45,7 @@ impl<C> SlidingWindowLog<C> {
         let ahead = (1 - oldest).max(0);
         for due in carried {
             let due = u64::try_from(due + ahead).ok().filter(|&due| due <= END.0 + 1)?;
-            self.ring.take(1, Nanos::ZERO, Nanos(due)).ok()?;
+            self.ring.take(1, Nanos::ZERO, 0, Nanos(due)).ok()?;
         }
         self.ahead = u64::try_from(ahead).ok()?;
         Some(self)

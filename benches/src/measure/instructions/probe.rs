@@ -3,9 +3,10 @@
 use crate::figures::error::{Error, Result};
 use core::hint::black_box;
 use core::time::Duration;
+use tollgate::algorithm::Algorithm;
 use tollgate::{
-    AdjustableTokenBucket, Counted, FixedWindow, Handle, HeavyKeys, KeyedLimiter, ManualClock, Nanos,
-    PackedTokenBucket, Quota, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket,
+    AdjustableTokenBucket, Counted, FixedWindow, Handle, HeavyKeys, IntervalBucket, KeyedLimiter, ManualClock, Nanos,
+    PackedTokenBucket, Quota, RateLimiter, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket,
     WaitingTokenBucket,
 };
 
@@ -35,9 +36,14 @@ pub const PROBES: &[Probe] = &[
     Probe { name: "waiting-reserve", run: || waiting_reserve(&WaitingTokenBucket::new(WIDE, LONGEST)) },
     Probe { name: "waiting-reserve-ahead", run: || waiting_reserve_ahead(&WaitingTokenBucket::new(AHEAD, LONGEST)) },
     Probe { name: "packed-admit", run: || packed_admit(&PackedTokenBucket::new(COUNTED)) },
+    Probe { name: "packed-deny", run: || packed_deny(&drained(PackedTokenBucket::new(NARROW))) },
     Probe { name: "fixed-window-admit", run: || fixed_window_admit(&FixedWindow::new(COUNTED)) },
+    Probe { name: "fixed-window-deny", run: || fixed_window_deny(&drained(FixedWindow::new(NARROW))) },
+    Probe { name: "interval-up-to-deny", run: || interval_up_to_deny(&drained(IntervalBucket::new(NARROW))) },
     Probe { name: "sliding-counter-admit", run: || sliding_counter_admit(&SlidingWindowCounter::new(COUNTED)) },
+    Probe { name: "sliding-counter-deny", run: || sliding_counter_deny(&drained(SlidingWindowCounter::new(NARROW))) },
     Probe { name: "sliding-log-admit", run: || sliding_log_admit(&SlidingWindowLog::new(COUNTED)) },
+    Probe { name: "sliding-log-deny", run: || sliding_log_deny(&full_log()) },
     Probe { name: "sharded-admit", run: || sharded_admit(&ShardedTokenBucket::with_clock(WIDE, ManualClock::new())) },
     Probe { name: "sharded-deny", run: || sharded_deny(&empty()) },
     Probe {
@@ -83,9 +89,15 @@ pub fn run(name: &str) -> Result<()> {
     Ok(())
 }
 
-fn drained(bucket: TokenBucket) -> TokenBucket {
-    assert!(bucket.try_acquire_n_at(1, NOW).is_ok());
-    bucket
+fn drained<A: Algorithm>(limiter: RateLimiter<A>) -> RateLimiter<A> {
+    assert!(limiter.try_acquire_n_at(1, NOW).is_ok());
+    limiter
+}
+
+fn full_log() -> SlidingWindowLog {
+    let log = SlidingWindowLog::new(NARROW);
+    assert!(log.try_acquire_n_at(1, NOW).is_ok());
+    log
 }
 
 /// Its token is gone.
@@ -160,6 +172,13 @@ probe!(waiting_reserve_ahead, WaitingTokenBucket, |bucket| {
     bucket.reserve_at(black_box(1), black_box(NOW)).map(core::mem::forget).is_ok()
 });
 probe!(packed_admit, PackedTokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
+probe!(packed_deny, PackedTokenBucket, |bucket| bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_err());
+probe!(fixed_window_deny, FixedWindow, |window| window.try_acquire_n_at(black_box(1), black_box(NOW)).is_err());
+probe!(interval_up_to_deny, IntervalBucket, |bucket| bucket.try_acquire_up_to_at(black_box(1), black_box(NOW)) == 0);
+probe!(sliding_counter_deny, SlidingWindowCounter, |counter| {
+    counter.try_acquire_n_at(black_box(1), black_box(NOW)).is_err()
+});
+probe!(sliding_log_deny, SlidingWindowLog, |log| log.try_acquire_n_at(black_box(1), black_box(NOW)).is_err());
 probe!(fixed_window_admit, FixedWindow, |window| window.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok());
 probe!(sliding_counter_admit, SlidingWindowCounter, |counter| {
     counter.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok()
