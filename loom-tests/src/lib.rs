@@ -24,6 +24,7 @@ mod bound;
 pub mod cell;
 mod explore;
 pub mod keyed;
+pub mod keyed_quota;
 mod sequential;
 pub mod sharded;
 pub mod steady;

@@ -18,6 +18,9 @@ use tollgate::{Quota, Status};
 /// A call that finds a token in a lease is lock-free: a reading of the clock and one compare-and-swap. Others ask the
 /// store, one at a time in each process. Unspent tokens are void at the lease's end: at most two batches per process and lease.
 ///
+/// Make it after a fork, not before: a child has a copy of its parent's leases, and of a connection that is not its own. If
+/// it asks the store all the same, it does so under a number of its own, and the copied leases are void from then on.
+///
 /// # Examples
 ///
 /// ```no_run
@@ -101,7 +104,8 @@ impl DistributedTokenBucket {
     /// Takes `n` tokens, from a lease if it has them, else from the store: one round trip at most, one more if the answer
     /// to an earlier request is still due.
     ///
-    /// Dropping the future loses nothing: the request is sent again by the next call, and answered as before.
+    /// Dropping the future loses nothing: the request is sent again by the next call within a lease, and answered as before. In
+    /// exact mode, where its instant is past, what it drew is given back then, if nobody has drawn since.
     ///
     /// # Errors
     ///

@@ -10,8 +10,8 @@
 //!   a token has come gets it. Who wants a place in line takes a [`WaitingTokenBucket`](crate::WaitingTokenBucket); windows and
 //!   logs have none.
 //! * **No fairness among threads.** Under contention one thread may be served more often than another.
-//! * **One limiter whose quota can change.** That is the [`AdjustableTokenBucket`](crate::AdjustableTokenBucket). Any other
-//!   keeps the quota that it was made with: a new quota means a new limiter, which starts full unless told otherwise.
+//! * **Quotas that can change.** Those of an [`AdjustableTokenBucket`](crate::AdjustableTokenBucket) and of the classes of a
+//!   [`KeyedLimiter`](crate::KeyedLimiter). Any other limiter keeps the quota that it was made with: a new quota means a new limiter, which starts full unless told otherwise.
 //!
 //! # What a hint means
 //!

@@ -157,6 +157,10 @@
 //! where a new limiter that starts empty would never admit. [`CarryOver`](crate::CarryOver) has the alternatives, each with what it
 //! admits.
 //!
+//! [`KeyedLimiter::set_quota`](crate::KeyedLimiter::set_quota), and that of each [`Class`](crate::keyed::Class::set_quota), do the same for every
+//! key at once, of which none is touched: a word says until when its key is in debt, and the class reads words from before the change
+//! at the rate at which they were written.
+//!
 //! Quotas are read from text, such as `600/min burst 20`, and an error points at the place: see [`Quota`](crate::Quota). With the
 //! feature `serde` they stand in any file of settings. In TOML, with a name for each:
 //!
@@ -168,7 +172,7 @@
 //! report = "1 per 30d"
 //! ```
 //!
-//! All other limiters keep the quota that they were built with, the classes of a table and windows among them.
+//! All other limiters keep the quota that they were built with, windows among them.
 //!
 //! # Windows by the calendar
 //!

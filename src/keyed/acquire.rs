@@ -13,20 +13,18 @@ use crate::decision::Denied;
 use crate::nanos::Nanos;
 
 impl Table {
-    /// Decides a call: charges the key's bucket, which it opens if there is none. `line` is the key's first.
+    /// Decides a call at a pace whose unit is a nanosecond and which was never changed: charges the key's bucket, which it opens
+    /// if there is none. `line` is the key's first.
     #[inline(always)]
     #[allow(clippy::inline_always)] // what a call would store for it must reach memory before the CAS can
     pub(super) fn acquire(&self, line: &Line, pace: &Pace, key: Identity, cost: u64, now: Nanos) -> Result<(), Denied> {
         let tag = key.tag(0);
-        if !pace.is_whole() {
-            return self.acquire_again(pace, key, cost, now).decision;
-        }
         let Some((slot, word)) = line.bucket(line.glance(tag), tag) else {
             return self.acquire_again(pace, key, cost, now).decision;
         };
         match pace.charge_whole(word.instant(), cost, now) {
             Some(full_at) if slot.step(word, word.charged(full_at)) => Ok(()),
-            None if slot.word() == word => Err(pace.refusal(word.instant(), cost, now)),
+            None if slot.word() == word => Err(pace.refusal_plain(word.instant(), cost, now)),
             _ => self.acquire_again(pace, key, cost, now).decision,
         }
     }

@@ -17,13 +17,12 @@ const BATCH: usize = 16;
 #[derive(Clone, Copy)]
 struct Pending {
     key: Identity,
-    /// In units; nothing is looked up where it is 0.
-    cost: Result<u64, Denied>,
+    n: u64,
     glance: usize,
 }
 
 impl Pending {
-    const NONE: Self = Self { key: Identity::NONE, cost: Ok(0), glance: SLOTS };
+    const NONE: Self = Self { key: Identity::NONE, n: 0, glance: SLOTS };
 }
 
 impl<K: ?Sized, S: BuildHasher, C: Clock> Class<'_, K, S, C> {
@@ -106,15 +105,12 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         now: impl Fn() -> Nanos,
     ) -> usize {
         let (table, mut calls) = (&self.store.table, calls.into_iter());
-        let (mut reading, mut admitted) = (None, 0);
+        let (mut reading, mut changed, mut admitted) = (None, None, 0);
         for decisions in decisions.chunks_mut(BATCH) {
             let mut batch = [Pending::NONE; BATCH];
             let mut loaded = 0;
             for (pending, (key, n)) in batch.iter_mut().zip(calls.by_ref().take(decisions.len())) {
-                pending.cost = self.pace.cost(n);
-                if !matches!(pending.cost, Ok(0)) {
-                    pending.key = self.store.identity(key);
-                }
+                (pending.key, pending.n) = (self.store.identity(key), n);
                 loaded += 1;
             }
             if loaded == 0 {
@@ -124,11 +120,17 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
             for Pending { key, glance, .. } in batch.iter_mut() {
                 *glance = table.line(*key, 0).glance(key.tag(0));
             }
-            let now = *reading.get_or_insert_with(|| self.store.within(now()));
-            for (decision, &mut Pending { key, cost, glance }) in decisions.iter_mut().zip(batch) {
-                *decision = match cost {
+            // Q1 of `terms`: the clock, then the pace; both hold for the batches that follow.
+            let now = *reading.get_or_insert_with(|| {
+                let now = self.store.within(now());
+                changed = self.terms.changed();
+                changed.as_ref().map_or(now, |pace| pace.within(now))
+            });
+            let pace = changed.as_ref().unwrap_or(self.terms.first());
+            for (decision, &mut Pending { key, n, glance }) in decisions.iter_mut().zip(batch) {
+                *decision = match pace.cost(n) {
                     Ok(0) => Ok(()),
-                    Ok(cost) => table.acquire_at(glance, &Call { key, pace: self.pace, cost, now }),
+                    Ok(cost) => table.acquire_at(glance, &Call { key, pace, cost, now }),
                     Err(denied) => Err(denied),
                 };
                 admitted += usize::from(decision.is_ok());

@@ -1,9 +1,12 @@
 //! [`Class`]: a keyed limiter under one of its quotas; where every call of either is decided.
 
+use super::course::NoCourse;
+use super::error::Unchanged;
 use super::identity::Identity;
 use super::pace::Pace;
 use super::store::Store;
 use super::table::{Decided, Left};
+use super::terms::Terms;
 use crate::clock::Clock;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
@@ -22,24 +25,24 @@ use core::time::Duration;
 /// [`KeyedLimiter::class`]: crate::KeyedLimiter::class
 pub struct Class<'a, K: ?Sized, S, C> {
     pub(super) store: &'a Store<S, C>,
-    pub(super) pace: &'a Pace,
+    pub(super) terms: &'a Terms,
     pub(super) keys: PhantomData<fn(&K)>,
 }
 
 impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
     #[inline]
-    pub(super) const fn new(store: &'a Store<S, C>, pace: &'a Pace) -> Self {
-        Self { store, pace, keys: PhantomData }
+    pub(super) const fn new(store: &'a Store<S, C>, terms: &'a Terms) -> Self {
+        Self { store, terms, keys: PhantomData }
     }
 
     /// The quota of this class.
     pub fn quota(&self) -> Quota {
-        self.pace.quota()
+        self.terms.with(Pace::quota)
     }
 
     /// The most tokens that one call can take; a larger cost can never be admitted.
     pub fn max_cost(&self) -> u64 {
-        self.pace.quota().burst()
+        self.quota().burst()
     }
 }
 
@@ -53,65 +56,92 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
     ///
     /// The hint of a [`Denied::TryAfter`] counts from `last`.
     pub(crate) fn reserve(&self, key: Identity, n: u64, now: Nanos, last: Nanos) -> Result<(u64, Nanos), Denied> {
-        let cost = self.pace.cost(n)?;
-        let (now, last) = (self.store.within(now), self.store.within(last));
-        if cost == 0 {
-            return Ok((0, now));
-        }
-        let patient = self.pace.patient(now, last);
-        let decided = self.store.table.acquire_again(&patient, key, cost, now);
-        decided.decision.map_err(|denied| match denied {
-            Denied::TryAfter(hint) => Denied::TryAfter(self.pace.hint_from(hint, now, last)),
-            denied => denied,
-        })?;
-        let full_at = if let Left::Bucket(full_at) = decided.left { full_at } else { 0 };
-        Ok((full_at, self.pace.due_at(full_at, now)))
+        self.terms.with(|pace| {
+            let cost = pace.cost(n)?;
+            let [now, last] = [now, last].map(|instant| pace.within(self.store.within(instant)));
+            if cost == 0 {
+                return Ok((0, now));
+            }
+            let decided = self.store.table.acquire_again(&pace.patient(now, last), key, cost, now);
+            decided.decision.map_err(|denied| match denied {
+                Denied::TryAfter(hint) => Denied::TryAfter(pace.hint_from(hint, now, last)),
+                denied => denied,
+            })?;
+            let full_at = if let Left::Bucket(full_at) = decided.left { full_at } else { 0 };
+            Ok((full_at, pace.due_at(full_at, now)))
+        })
     }
 
     /// Gives back at `now` what left a key's bucket full at `full_at`, if nothing was taken since; returns how many tokens of
     /// it can be spent again.
     pub(crate) fn give_back(&self, key: Identity, n: u64, full_at: u64, now: Nanos) -> u64 {
-        let now = self.store.within(now);
-        if full_at <= now.0 {
-            return 0; // it has drained, and the slot may be another's
-        }
-        let cut = |word| if word == full_at { self.pace.refunded(full_at, n) } else { word };
-        let from = self.store.table.lower(key, cut).unwrap_or(full_at);
-        self.pace.undrained(from, full_at, now).min(n)
+        self.terms.with(|pace| {
+            let now = pace.within(self.store.within(now));
+            if pace.recovered(full_at) <= now.0 {
+                return 0; // it has drained, and the slot may be another's
+            }
+            let cut = |word| if word == full_at { pace.refunded(full_at, n) } else { word };
+            let from = self.store.table.lower(key, cut).unwrap_or(full_at);
+            pace.undrained(from, full_at, now).min(n)
+        })
+    }
+
+    /// Changes the quota, as of a reading of the clock (rule Q2 of `terms`).
+    pub(crate) fn change(&self, quota: Quota, now: impl Fn() -> Nanos) -> Result<(), Unchanged> {
+        let next = Pace::try_new(quota).map_err(Unchanged::Unfit)?;
+        let changed = self.terms.change(|pace| {
+            let pace = pace.changed(next, self.store.within(now())).map_err(|no_course| match no_course {
+                NoCourse::TooLong => Unchanged::TooFarApart,
+                NoCourse::TooManyCorners => Unchanged::TooOften,
+            })?;
+            self.store.table.classes.unsettle(&pace);
+            Ok(pace)
+        })?;
+        if changed { Ok(()) } else { Err(Unchanged::Contended) }
     }
 
     /// As [`try_acquire_n_with_status_at`](Self::try_acquire_n_with_status_at).
     pub(crate) fn decide_with_status(&self, key: Identity, n: u64, now: Nanos) -> (Result<(), Denied>, Status) {
         let now = self.store.within(now);
-        let Decided { decision, left } = match self.pace.cost(n) {
-            Ok(cost @ 1..) => self.store.table.acquire_again(self.pace, key, cost, now),
+        self.terms.with(|pace| {
+            let Decided { decision, left } = self.decide_under(pace, key, n, now);
+            let without_slot = |shared: Option<Status>| {
+                let limit = pace.quota().burst();
+                let room = decision.err().and_then(|denied| denied.retry_after());
+                let remaining = shared.map_or(0, |shared| shared.remaining).min(limit);
+                let retry_after = if remaining > 0 {
+                    Some(Duration::ZERO)
+                } else {
+                    room.or(shared.and_then(|shared| shared.retry_after))
+                };
+                let reset_after =
+                    shared.map_or(Duration::MAX, |shared| shared.reset_after).min(room.unwrap_or(Duration::MAX));
+                Status::new(limit, remaining, retry_after, reset_after)
+            };
+            let status = match left {
+                Left::Bucket(full_at) => pace.status(full_at, pace.within(now)),
+                Left::Shared(word) => {
+                    without_slot(self.store.table.newcomers.as_ref().map(|shared| shared.status(word, now)))
+                }
+                Left::Nothing => without_slot(None),
+            };
+            (decision, status)
+        })
+    }
+
+    fn decide_under(&self, pace: &Pace, key: Identity, n: u64, now: Nanos) -> Decided {
+        let within = pace.within(now);
+        match pace.cost(n) {
+            Ok(cost @ 1..) => {
+                let decided = self.store.table.acquire_again(pace, key, cost, within);
+                if within > now { decided.as_of(now) } else { decided }
+            }
             // Decided whatever there is: the look that follows is the first.
             decided => Decided {
                 decision: decided.map(|_| ()),
-                left: Left::Bucket(self.store.table.full_at(key, self.pace, now)),
+                left: Left::Bucket(self.store.table.full_at(key, pace, within)),
             },
-        };
-        let without_slot = |shared: Option<Status>| {
-            let limit = self.max_cost();
-            let room = decision.err().and_then(|denied| denied.retry_after());
-            let remaining = shared.map_or(0, |shared| shared.remaining).min(limit);
-            let retry_after = if remaining > 0 {
-                Some(Duration::ZERO)
-            } else {
-                room.or(shared.and_then(|shared| shared.retry_after))
-            };
-            let reset_after =
-                shared.map_or(Duration::MAX, |shared| shared.reset_after).min(room.unwrap_or(Duration::MAX));
-            Status::new(limit, remaining, retry_after, reset_after)
-        };
-        let status = match left {
-            Left::Bucket(full_at) => self.pace.status(full_at, now),
-            Left::Shared(word) => {
-                without_slot(self.store.table.newcomers.as_ref().map(|shared| shared.status(word, now)))
-            }
-            Left::Nothing => without_slot(None),
-        };
-        (decision, status)
+        }
     }
 
     /// Whether a key has `n` tokens that are due by `last`, which is not before `now`. Writes nothing. Of a key that has no slot,
@@ -119,29 +149,33 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
     ///
     /// The hint of a [`Denied::TryAfter`] counts from `last`.
     pub(crate) fn check(&self, key: Identity, n: u64, now: Nanos, last: Nanos) -> Result<(), Denied> {
-        let cost = self.pace.cost(n)?;
-        let (now, last) = (self.store.within(now), self.store.within(last));
-        let known = self.store.table.find(key).map(|(_, word)| word.instant());
-        if cost == 0 || known.is_none() && self.pace.starts_short() {
-            return Ok(()); // only a call that is decided makes the key known, so that its bucket fills
-        }
-        let full_at = known.unwrap_or_else(|| self.store.table.full_at(key, self.pace, now));
-        let patient = self.pace.patient(now, last);
-        match patient.charge(full_at, cost, now) {
-            Some(_) => Ok(()),
-            None => Err(Denied::TryAfter(self.pace.hint_from(patient.hint(full_at, cost, now), now, last))),
-        }
+        self.terms.with(|pace| {
+            let cost = pace.cost(n)?;
+            let [now, last] = [now, last].map(|instant| pace.within(self.store.within(instant)));
+            let known = self.store.table.find(key).map(|(_, word)| word.instant());
+            if cost == 0 || known.is_none() && pace.starts_short() {
+                return Ok(()); // only a call that is decided makes the key known, so that its bucket fills
+            }
+            let full_at = known.unwrap_or_else(|| self.store.table.full_at(key, pace, now));
+            let patient = pace.patient(now, last);
+            match patient.charge(full_at, cost, now) {
+                Some(_) => Ok(()),
+                None => Err(Denied::TryAfter(pace.hint_from(patient.hint(full_at, cost, now), now, last))),
+            }
+        })
     }
 
     /// As [`refund`](Self::refund).
     pub(crate) fn refund_of(&self, key: Identity, n: u64) {
-        self.store.table.lower(key, |full_at| self.pace.refunded(full_at, n));
+        self.store.table.lower(key, |full_at| self.terms.with(|pace| pace.refunded(full_at, n)));
     }
 
     /// As [`status_at`](Self::status_at).
     pub(crate) fn status_of(&self, key: Identity, now: Nanos) -> Status {
-        let now = self.store.within(now);
-        self.pace.status(self.store.table.full_at(key, self.pace, now), now)
+        self.terms.with(|pace| {
+            let now = pace.within(self.store.within(now));
+            pace.status(self.store.table.full_at(key, pace, now), now)
+        })
     }
 }
 
@@ -174,19 +208,39 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         self.decide(key, n, || now)
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // a call costs an admission ten instructions
     fn decide<Q: Hash + ?Sized>(&self, key: &Q, n: u64, now: impl FnOnce() -> Nanos) -> Result<(), Denied> {
-        let cost = self.pace.cost(n)?;
-        if cost == 0 {
-            return Ok(());
-        }
+        let first = self.terms.first();
+        let Some(cost) = first.usual_cost(n) else { return self.decide_otherwise(key, n, now) };
         // In this order: on the processors where it was measured, a time stamp counter is read only when all loads
         // before it are done, and nothing after it begins before. So the next call's hash is computed while this one
         // waits for its line. To load the line before the clock is read gains with a fast hasher and loses with SipHash.
         let key = self.store.identity(key);
         let line = self.store.table.line(key, 0);
         let now = self.store.within(now());
-        self.store.table.acquire(line, self.pace, key, cost, now)
+        if !self.terms.is_plain() {
+            return self.decide_again(key, n, now);
+        }
+        self.store.table.acquire(line, first, key, cost, now)
+    }
+
+    /// As [`decide`](Self::decide), where the cost under the first quota is nothing, or too much, or in units of many tokens.
+    #[cold]
+    #[inline(never)]
+    fn decide_otherwise<Q: Hash + ?Sized>(self, key: &Q, n: u64, now: impl FnOnce() -> Nanos) -> Result<(), Denied> {
+        let cost = self.terms.first().cost(n);
+        if !matches!(cost, Ok(1..)) && self.terms.is_first() {
+            return cost.map(|_| ()); // whatever there is
+        }
+        let key = self.store.identity(key);
+        self.decide_again(key, n, self.store.within(now()))
+    }
+
+    /// Decides a call under whatever quota there is, of which a unit may be anything. `now` was read before (Q1).
+    #[inline(never)]
+    fn decide_again(self, key: Identity, n: u64, now: Nanos) -> Result<(), Denied> {
+        self.terms.with(|pace| self.decide_under(pace, key, n, now).decision)
     }
 
     /// As [`KeyedLimiter::try_acquire_n_with_status_at`](crate::KeyedLimiter::try_acquire_n_with_status_at), under this class's

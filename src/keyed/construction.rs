@@ -1,5 +1,6 @@
 //! How a [`KeyedLimiter`] is built.
 
+use super::all_classes::AllClasses;
 use super::classes::Classes;
 use super::error::KeyedError;
 use super::limiter::KeyedLimiter;
@@ -10,7 +11,7 @@ use super::table::Table;
 #[cfg(feature = "std")]
 use crate::clock::DefaultClock;
 use crate::quota::Quota;
-use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::marker::PhantomData;
 #[cfg(feature = "std")]
 use std::hash::RandomState;
@@ -102,11 +103,12 @@ impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
     ) -> Result<Self, KeyedError> {
         let mut paces = quota.into().into_iter().map(Pace::try_new);
         let first = paces.next().ok_or(KeyedError::NoQuota)??;
-        let others: Box<[Pace]> = paces.collect::<Result<_, _>>()?;
+        let others: Vec<Pace> = paces.collect::<Result<_, _>>()?;
         let end = others.iter().fold(first.end(), |end, pace| end.min(pace.end()));
         let longest = others.iter().fold(first.longest_debt(), |longest, pace| longest.max(pace.longest_debt()));
-        let store = Store { table: Table::try_new(capacity, longest)?, end, starts_short: false, hasher, clock };
-        Ok(Self { first, others, store, capacity, keys: PhantomData })
+        let table = Table::try_new(capacity, longest, AllClasses::new(first, others))?;
+        let store = Store { table, end, starts_short: false, hasher, clock };
+        Ok(Self { store, capacity, keys: PhantomData })
     }
 
     /// The same limiter, with new keys starting with `tokens` instead of a full burst; classes whose burst is smaller
@@ -144,16 +146,13 @@ impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
     ///
     /// [`KeyedError::InitialTooLarge`] if `tokens` is above the largest burst.
     pub fn try_with_initial(mut self, tokens: u64) -> Result<Self, KeyedError> {
-        let paces = || core::iter::once(&self.first).chain(&self.others);
-        let largest = paces().map(|pace| pace.quota().burst()).max().unwrap_or(0);
+        let classes = &mut self.store.table.classes;
+        let largest = classes.iter().map(|terms| terms.with(Pace::quota).burst()).max().unwrap_or(0);
         if tokens > largest {
             return Err(KeyedError::InitialTooLarge { largest });
         }
-        self.first = self.first.starting_with(tokens);
-        for pace in &mut self.others {
-            *pace = pace.starting_with(tokens);
-        }
-        self.store.starts_short = self.first.starts_short() || self.others.iter().any(Pace::starts_short);
+        classes.start_with(tokens);
+        self.store.starts_short = true;
         Ok(self)
     }
 

@@ -18,7 +18,7 @@ use core::time::Duration;
 /// let error = KeyedLimiter::<str>::try_new(century, 1_000).unwrap_err();
 /// assert_eq!(error.to_string(), "a spent burst would take too long to recover: at most 36 years");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyedError {
     /// Room for no key at all.
@@ -52,6 +52,19 @@ pub enum KeyedError {
         /// The most tokens that one of them can hold.
         largest: u64,
     },
+}
+
+/// Why a class keeps its quota.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unchanged {
+    /// No keyed limiter can have it.
+    Unfit(KeyedError),
+    /// What keys owe would last until after the last instant of a word.
+    TooFarApart,
+    /// Words may still be left from too many quotas before.
+    TooOften,
+    /// Three others are in the middle of a change.
+    Contended,
 }
 
 impl KeyedError {

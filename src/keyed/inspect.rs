@@ -70,10 +70,14 @@ impl<S, C> Store<S, C> {
         #[allow(clippy::cast_possible_truncation)] // fewer than 2^32
         let slots = (0..).zip(lines).flat_map(|(number, line)| line.slots().map(move |slot| (number, slot)));
         slots.filter_map(move |(number, slot)| {
-            let (word, tag) = slot.settled().filter(|(word, _)| word.instant() > now.0)?;
+            let (word, tag) = slot.settled()?;
+            let recovered = self.table.classes.recovered(word.instant());
+            if recovered <= now.0 {
+                return None;
+            }
             #[allow(clippy::cast_possible_truncation)] // fewer than 2^32
             let key = Identity::living_in(number, tag, lines.len() as u32)?;
-            let owes = Duration::from_nanos(word.instant() - now.0);
+            let owes = Duration::from_nanos(recovered - now.0);
             Some(Debtor { key: Fingerprint::of(key, lines.len()), owes })
         })
     }
@@ -82,16 +86,17 @@ impl<S, C> Store<S, C> {
 impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
     /// As [`occupancy`](Self::occupancy), as of `now`. No clock is read.
     pub fn occupancy_at(&self, now: Nanos) -> Occupancy {
-        let (table, now) = (&self.store.table, self.store.within(now));
+        let table = &self.store.table;
+        let idle = table.classes.idle(self.store.within(now));
         let slots = table.lines().len() * SLOTS;
         let mut occupancy = Occupancy { slots, live: 0, kept: 0, recovered: 0, vacant: 0 };
         for slot in table.lines().iter().flat_map(Line::slots) {
             let (word, tag) = slot.read();
             let count = if tag == NOBODY || !word.is_bucket() {
                 &mut occupancy.vacant
-            } else if word.instant() > now.0 {
+            } else if word.instant() > idle {
                 &mut occupancy.live
-            } else if table.free_from((word, tag)).is_none_or(|free_from| free_from > now.0) {
+            } else if table.free_from((word, tag)).is_none_or(|free_from| free_from > idle) {
                 &mut occupancy.kept
             } else {
                 &mut occupancy.recovered

@@ -1,7 +1,6 @@
 //! [`KeyedLimiter`]: the type itself and what can be asked of it; how it is built is in `construction`.
 
 use super::class::Class;
-use super::pace::Pace;
 use super::store::Store;
 use crate::clock::Clock;
 #[cfg(feature = "std")]
@@ -9,7 +8,6 @@ use crate::clock::DefaultClock;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
-use alloc::boxed::Box;
 use core::borrow::Borrow;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
@@ -78,9 +76,6 @@ pub struct KeyedLimiter<
     #[cfg(feature = "std")] C = DefaultClock,
     #[cfg(not(feature = "std"))] C,
 > {
-    /// The class of calls that name none; and the others.
-    pub(super) first: Pace,
-    pub(super) others: Box<[Pace]>,
     pub(super) store: Store<S, C>,
     pub(super) capacity: usize,
     pub(super) keys: PhantomData<fn(&K)>,
@@ -118,26 +113,22 @@ impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
     /// The class of this number, if there is one.
     #[inline]
     pub fn get_class(&self, number: usize) -> Option<Class<'_, K, S, C>> {
-        let pace = match number.checked_sub(1) {
-            None => &self.first,
-            Some(other) => self.others.get(other)?,
-        };
-        Some(Class::new(&self.store, pace))
+        Some(Class::new(&self.store, self.store.table.classes.get(number)?))
     }
 
     /// The quota of the first class.
     pub fn quota(&self) -> Quota {
-        self.first.quota()
+        self.first_class().quota()
     }
 
     /// The most tokens that one call of the first class can take; a larger cost can never be admitted.
     pub fn max_cost(&self) -> u64 {
-        self.first.quota().burst()
+        self.first_class().max_cost()
     }
 
     #[inline]
     const fn first_class(&self) -> Class<'_, K, S, C> {
-        Class::new(&self.store, &self.first)
+        Class::new(&self.store, &self.store.table.classes.first)
     }
 }
 

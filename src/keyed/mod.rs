@@ -69,6 +69,11 @@
 //! So the charges of one key take disjoint stretches of time, each ending no later than `burst` after the reading that
 //! paid for it: the bound is the token bucket's.
 //!
+//! # When a quota changes
+//!
+//! The instants of words, and so everything above, stay what they are; but for a while the class reads them otherwise. Then `now` is the
+//! last instant that a word of a full key can have, in every class. The rules are in `terms`.
+//!
 //! # What a clock far ahead can do
 //!
 //! There is a horizon for every ten lines, and there are at least 32; a key's fingerprint tells which is its own. A reading far
@@ -82,10 +87,12 @@
 
 mod acquire;
 mod address;
+mod all_classes;
 mod batch;
 mod class;
 mod classes;
 mod construction;
+mod course;
 mod error;
 mod horizon;
 mod identity;
@@ -101,6 +108,7 @@ mod seeded;
 mod settle;
 mod store;
 mod table;
+mod terms;
 #[cfg_attr(not(feature = "loom"), allow(unreachable_pub))] // models of the protocol take the same steps
 pub(crate) mod word;
 
@@ -108,6 +116,7 @@ pub use address::ClientKey;
 pub use class::Class;
 pub use classes::Classes;
 pub use error::KeyedError;
+pub(crate) use error::Unchanged;
 pub(crate) use identity::Identity;
 pub use inspect::{Debtor, Fingerprint, Occupancy};
 pub use limiter::KeyedLimiter;

@@ -1,5 +1,6 @@
 //! [`Pace`]: one class's quota in terms of instants.
 
+use super::course::{Course, Factor, NoCourse, Spell};
 use super::error::KeyedError;
 use super::line::MARK_ROUNDING;
 use super::word::Word;
@@ -37,6 +38,9 @@ const MOST_TOKENS: u64 = 1 << 62;
 /// than a nanosecond, a unit is `2^k` tokens instead, as few as take one; see [`Grain`]. An instant that
 /// another class has left counts as the next whole unit, against the caller, until it has come; so a key that changes
 /// its class may gain up to a unit with each change.
+///
+/// What words hold is the class's own instant, unless the class's quota has changed a short while ago: then the
+/// [`Course`] leads from one to the other. A step takes words and returns words.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     /// From nanoseconds to units, and back.
@@ -46,16 +50,20 @@ pub(super) struct Pace {
     unit: u64,
     /// Units in a burst.
     burst: u64,
-    /// Units that a key nobody knows yet lacks.
-    lacking: u64,
+    /// The most tokens that a key nobody knows yet has.
+    initial: u64,
     quota: Quota,
+    /// The instant from which this is the class's quota. An older reading counts as that.
+    start: Nanos,
+    course: Course,
 }
 
 impl Pace {
     pub(super) const fn try_new(quota: Quota) -> Result<Self, KeyedError> {
+        let (initial, start, course) = (u64::MAX, Nanos::ZERO, Course::PLAIN);
         if quota.is_unlimited() || quota.is_deny_all() {
             let (due, back) = (Timeline::STILL, Timeline::STILL);
-            return Ok(Self { due, back, unit: quota.is_deny_all() as u64, burst: 0, lacking: 0, quota });
+            return Ok(Self { due, back, unit: quota.is_deny_all() as u64, burst: 0, initial, quota, start, course });
         }
         let (tokens, period) = (quota.tokens(), quota.period_nanos());
         let unit = period / tokens;
@@ -74,17 +82,57 @@ impl Pace {
             }
             let grain = Grain::new(bits, quota.burst());
             let (due, back) = (Timeline::grains(tokens, period, grain), Timeline::whole(period << bits, tokens));
-            return Ok(Self { due, back, unit, burst: grain.cost(quota.burst()), lacking: 0, quota });
+            return Ok(Self { due, back, unit, burst: grain.cost(quota.burst()), initial, quota, start, course });
         }
         let (due, back) = (Timeline::whole(tokens * unit, period), Timeline::whole(period, tokens * unit));
-        Ok(Self { due, back, unit, burst: quota.burst() * unit, lacking: 0, quota })
+        Ok(Self { due, back, unit, burst: quota.burst() * unit, initial, quota, start, course })
     }
 
     /// The same pace for keys that start with `tokens`, or full if that is less.
     pub(super) const fn starting_with(self, tokens: u64) -> Self {
-        let lacking = self.quota.burst().saturating_sub(tokens);
-        let units = if self.unit == 0 { self.due.grain().cost(lacking) } else { lacking * self.unit };
-        Self { lacking: if self.burst == 0 { 0 } else { units }, ..self }
+        Self { initial: tokens, ..self }
+    }
+
+    /// The class from `now` on, with the `next` quota: what a key owes stays as many tokens (rule Q3 of `terms`).
+    pub(super) fn changed(&self, next: Self, now: Nanos) -> Result<Self, NoCourse> {
+        let now = now.max(self.start);
+        let next = Self { initial: self.initial, start: now, ..next };
+        if self.due.period() == 0 || next.quota.is_unlimited() {
+            return Ok(next); // nothing was counted, or nothing will be
+        }
+        // While nothing is admitted nothing drains: what was owed when that began is kept, and how it was counted.
+        let until = if self.quota.is_deny_all() { self.start } else { now };
+        if next.quota.is_deny_all() {
+            let course = self.course.reaching(self.spell(until));
+            return Ok(Self { burst: 0, quota: next.quota, start: until, course, ..*self });
+        }
+        let slower = Factor::of(self.rate(), next.rate());
+        let course = self.course.changed(self.spell(until), next.spell(now), slower)?;
+        if course.settled() > next.end().0 {
+            return Err(NoCourse::TooLong);
+        }
+        Ok(Self { course, ..next })
+    }
+
+    /// Tokens and the period in which they come.
+    const fn rate(&self) -> (u64, u64) {
+        let tokens = self.due.tokens();
+        (
+            match tokens.checked_div(self.unit) {
+                Some(tokens) => tokens,
+                None => tokens,
+            },
+            self.due.period(),
+        )
+    }
+
+    const fn spell(&self, at: Nanos) -> Spell {
+        Spell { at: at.0, longest: self.longest_debt() }
+    }
+
+    /// A reading as the class counts it.
+    pub(super) fn within(&self, now: Nanos) -> Nanos {
+        now.max(self.start).min(self.end())
     }
 
     /// Until when instants and a burst on top of them fit in a word.
@@ -106,6 +154,12 @@ impl Pace {
         }
     }
 
+    /// What `n` tokens cost where there is a whole number of units to a token, if that is anything and a full bucket has it.
+    #[inline]
+    pub(super) fn usual_cost(&self, n: u64) -> Option<u64> {
+        n.checked_mul(self.unit).filter(|cost| (1..=self.burst).contains(cost))
+    }
+
     /// Out of the way of what a call costs at the usual rates.
     #[cold]
     fn cost_in_grains(&self, n: u64) -> Result<u64, Denied> {
@@ -122,16 +176,22 @@ impl Pace {
     /// When a bucket that is full at `full_at` will be full again after a charge of `cost` at `now`; `None` if the bucket
     /// has less. `cost` is at least 1.
     #[inline]
-    pub(super) const fn charge(&self, full_at: u64, cost: u64, now: Nanos) -> Option<u64> {
-        if self.is_whole() {
-            return self.charge_whole(full_at, cost, now);
-        }
-        let due = self.due(now.0);
-        let spent = if full_at > now.0 { self.position(full_at) } else { due } + cost;
-        if spent <= due + self.burst { Some(self.instant(spent)) } else { None }
+    pub(super) fn charge(&self, full_at: u64, cost: u64, now: Nanos) -> Option<u64> {
+        let full_at = self.course.instant(full_at);
+        let full_at = if self.is_whole() {
+            self.charge_whole(full_at, cost, now)?
+        } else {
+            let due = self.due(now.0);
+            let spent = if full_at > now.0 { self.position(full_at) } else { due } + cost;
+            if spent > due + self.burst {
+                return None;
+            }
+            self.instant(spent)
+        };
+        Some(self.course.word(full_at))
     }
 
-    /// [`charge`](Self::charge) where a unit is a nanosecond.
+    /// [`charge`](Self::charge) where a unit is a nanosecond, and instants are what they say.
     #[inline]
     pub(super) const fn charge_whole(&self, full_at: u64, cost: u64, now: Nanos) -> Option<u64> {
         let spent = if full_at > now.0 { full_at } else { now.0 } + cost;
@@ -140,13 +200,25 @@ impl Pace {
 
     /// Why [`charge`](Self::charge) with the same arguments gave nothing, and when it would.
     #[inline]
-    pub(super) const fn refusal(&self, full_at: u64, cost: u64, now: Nanos) -> Denied {
+    pub(super) fn refusal(&self, full_at: u64, cost: u64, now: Nanos) -> Denied {
         Denied::TryAfter(self.hint(full_at, cost, now))
+    }
+
+    /// Why [`charge_whole`](Self::charge_whole) with the same arguments gave nothing, and when it would.
+    #[inline]
+    pub(super) const fn refusal_plain(&self, full_at: u64, cost: u64, now: Nanos) -> Denied {
+        Denied::TryAfter(self.hint_plain(full_at, cost, now))
     }
 
     /// When [`charge`](Self::charge) with the same arguments, which gave nothing, would.
     #[inline]
-    pub(super) const fn hint(&self, full_at: u64, cost: u64, now: Nanos) -> Hint {
+    pub(super) fn hint(&self, full_at: u64, cost: u64, now: Nanos) -> Hint {
+        self.hint_plain(self.course.instant(full_at), cost, now)
+    }
+
+    /// [`hint`](Self::hint) where instants are what they say.
+    #[inline]
+    const fn hint_plain(&self, full_at: u64, cost: u64, now: Nanos) -> Hint {
         if cost == self.burst {
             // Only a full bucket will do. Where another class has left an instant between two positions, that is the
             // instant, and not the position after it.
@@ -158,10 +230,17 @@ impl Pace {
         self.due.hint(due, now)
     }
 
-    /// When a key nobody knows yet will be full, if that could have been at `start` had it been full from the beginning.
-    #[inline]
-    pub(super) fn opening(&self, start: u64) -> u64 {
-        if self.lacking == 0 { start } else { self.instant(self.position(start) + self.lacking) }
+    /// What `n` tokens are in units, rounded up.
+    const fn units(&self, n: u64) -> u64 {
+        if self.unit == 0 { self.due.grain().cost(n) } else { n.wrapping_mul(self.unit) }
+    }
+
+    /// When a key nobody knows yet will be full, which cannot have been full before `horizon`, or before `now`.
+    pub(super) fn opening(&self, horizon: u64, now: Nanos) -> u64 {
+        let start = self.course.instant(horizon).max(now.0);
+        let lacking = if self.starts_short() { self.units(self.quota.burst() - self.initial) } else { 0 };
+        // Whatever lies between two words counts for the key: there is no earlier call that it could be against.
+        self.course.idle(if lacking == 0 { start } else { self.instant(self.position(start) + lacking) })
     }
 
     /// When a bucket that is full at `full_at` would be, had `n` tokens of what it gave not been taken.
@@ -170,7 +249,8 @@ impl Pace {
             return full_at; // nothing was charged
         }
         let units = if self.unit == 0 { self.due.grain().given_back(n) } else { n.saturating_mul(self.unit) };
-        self.instant(self.position(full_at).saturating_sub(units))
+        let position = self.position(self.course.instant(full_at)).saturating_sub(units);
+        self.course.word(self.instant(position))
     }
 
     /// The same pace for a call at `now` that will wait until `last`: with a burst that is larger by what falls due meanwhile.
@@ -185,7 +265,7 @@ impl Pace {
 
     /// The first instant, `now` or later, at which a call may be admitted that leaves a bucket full at `full_at`.
     pub(super) fn due_at(&self, full_at: u64, now: Nanos) -> Nanos {
-        match self.position(full_at).checked_sub(self.burst) {
+        match self.position(self.course.instant(full_at)).checked_sub(self.burst) {
             Some(position) if position > self.due(now.0) => Nanos(self.instant(position)),
             _ => now,
         }
@@ -194,8 +274,8 @@ impl Pace {
     /// Whole tokens of the last that were charged to a bucket, from when it is full at `from` to when it is at `full_at`, that
     /// have not drained at `now`.
     pub(super) fn undrained(&self, from: u64, full_at: u64, now: Nanos) -> u64 {
-        let drained = self.position(from).max(self.due(now.0));
-        self.tokens_in(self.position(full_at).saturating_sub(drained))
+        let [from, full_at] = [from, full_at].map(|word| self.position(self.course.instant(word)));
+        self.tokens_in(full_at.saturating_sub(from.max(self.due(now.0))))
     }
 
     /// The longest that a key can be in debt, in nanoseconds.
@@ -212,8 +292,28 @@ impl Pace {
     }
 
     /// Whether keys nobody knows yet start with less than the burst.
-    pub(super) fn starts_short(&self) -> bool {
-        self.lacking > 0
+    pub(super) const fn starts_short(&self) -> bool {
+        self.burst > 0 && self.initial < self.quota.burst()
+    }
+
+    /// The instant at which a bucket is full that is so at `full_at` by its word.
+    pub(super) fn recovered(&self, full_at: u64) -> u64 {
+        self.course.instant(full_at)
+    }
+
+    /// The instant that a word has of a bucket that is full at `instant`.
+    pub(super) fn word(&self, instant: u64) -> u64 {
+        self.course.word(instant)
+    }
+
+    /// The last instant that a word can have of a bucket that is full at `now`.
+    pub(super) fn idle(&self, now: Nanos) -> u64 {
+        self.course.idle(self.within(now).0)
+    }
+
+    /// The instant from which on words are what they say.
+    pub(super) const fn settled(&self) -> u64 {
+        self.course.settled()
     }
 
     /// The state at `now` of a bucket that is full at `full_at`.
@@ -222,14 +322,14 @@ impl Pace {
             let (limit, retry_after) = (u64::MAX, Some(Duration::ZERO));
             return Status { limit, remaining: limit, retry_after, reset_after: Duration::ZERO };
         }
-        let full_at = full_at.max(now.0);
+        let (word, full_at) = (full_at, self.course.instant(full_at).max(now.0));
         let (due, spent) = (self.due(now.0), if full_at > now.0 { self.position(full_at) } else { self.due(now.0) });
         Status {
             limit: self.quota.burst(),
             remaining: self.tokens_in((due + self.burst).saturating_sub(spent)),
             retry_after: match self.cost(1) {
-                Ok(cost) if self.charge(full_at, cost, now).is_some() => Some(Duration::ZERO),
-                Ok(cost) => self.refusal(full_at, cost, now).retry_after(),
+                Ok(cost) if self.charge(word, cost, now).is_some() => Some(Duration::ZERO),
+                Ok(cost) => self.refusal(word, cost, now).retry_after(),
                 Err(_) => None,
             },
             reset_after: Duration::from_nanos(full_at - now.0),
@@ -238,6 +338,56 @@ impl Pace {
 
     pub(super) const fn quota(&self) -> Quota {
         self.quota
+    }
+
+    /// How many words a pace is.
+    pub(super) const WORDS: usize = 12 + Course::WORDS;
+
+    /// As words, for a bank.
+    pub(super) fn to_words(self) -> [u64; Self::WORDS] {
+        let [low, high, units, period, _, grain] = self.due.to_words();
+        let [back_low, back_high, ..] = self.back.to_words();
+        let (tokens, burst) = (self.quota.tokens(), self.quota.burst());
+        let numbers = [
+            low,
+            high,
+            units,
+            period,
+            grain,
+            back_low,
+            back_high,
+            self.unit,
+            self.initial,
+            tokens,
+            burst,
+            self.start.0,
+        ];
+        let mut words = numbers.into_iter().chain(self.course.to_words());
+        core::array::from_fn(|_| words.next().unwrap_or_default())
+    }
+
+    /// The pace that is these words. Whatever they are, if they are a mixture of two.
+    pub(super) fn from_words(words: [u64; Self::WORDS]) -> Self {
+        let [low, high, units, period, grain, back_low, back_high, unit, initial, tokens, burst, start, course @ ..] =
+            words;
+        let kept = Grain::from_word(grain);
+        let quota = match (tokens, period) {
+            (0, _) => Quota::DENY_ALL,
+            (_, 0) => Quota::UNLIMITED,
+            _ => Quota::from_valid(tokens, period, burst),
+        };
+        let pace = Self {
+            due: Timeline::from_words([low, high, units, period, kept.is_single().into(), grain]),
+            // The other way round: units, of which each takes so many periods.
+            back: Timeline::from_words([back_low, back_high, period << kept.bits(), units, 1, Grain::SINGLE.to_word()]),
+            unit,
+            burst: 0,
+            initial,
+            quota,
+            start: Nanos(start),
+            course: Course::from_words(course),
+        };
+        Self { burst: if quota.is_unlimited() { 0 } else { pace.units(quota.burst()) }, ..pace }
     }
 
     /// Whether a unit is a nanosecond.
@@ -333,7 +483,7 @@ mod tests {
             let now = Nanos(pace.end().0 - behind);
             prop_assert!(pace.end() >= LASTING);
             prop_assert!(pace.charge(now.0, pace.burst, now).is_some_and(|full_at| full_at < Word::LAST));
-            prop_assert!(pace.opening(now.0 + 1) < Word::LAST);
+            prop_assert!(pace.opening(now.0 + 1, now) < Word::LAST);
         }
 
         #[test]

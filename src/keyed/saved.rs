@@ -62,12 +62,18 @@ impl Table {
     #[allow(clippy::cast_possible_truncation)] // there are fewer than 2^32 of either
     fn each_debt<E>(&self, now: Nanos, mut put: impl FnMut(Debt) -> Result<(), E>) -> Result<(), E> {
         for (line, slots) in self.lines().iter().enumerate() {
-            for (word, tag) in slots.slots().filter_map(Slot::settled).filter(|(word, _)| word.instant() > now.0) {
-                put(Debt { line: line as u32, tag, full_at: word.instant() })?;
+            for (word, tag) in slots.slots().filter_map(Slot::settled) {
+                let full_at = self.classes.recovered(word.instant());
+                if full_at > now.0 {
+                    put(Debt { line: line as u32, tag, full_at })?;
+                }
             }
         }
-        for (number, horizon) in self.horizons.all().enumerate().filter(|&(_, horizon)| horizon > now.0) {
-            put(Debt { line: number as u32, tag: Debt::HORIZON, full_at: horizon })?;
+        for (number, horizon) in self.horizons.all().enumerate() {
+            let full_at = self.classes.recovered(horizon);
+            if full_at > now.0 {
+                put(Debt { line: number as u32, tag: Debt::HORIZON, full_at })?;
+            }
         }
         Ok(())
     }
@@ -110,7 +116,7 @@ impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
 
     /// The quotas of all classes.
     pub(crate) fn quotas(&self) -> impl Iterator<Item = Quota> {
-        core::iter::once(&self.first).chain(&self.others).map(Pace::quota)
+        self.store.table.classes.iter().map(|terms| terms.with(Pace::quota))
     }
 
     /// The quota that newcomers without a slot share, and its word.
@@ -147,13 +153,14 @@ impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
         if debt.full_at > Word::LAST {
             return Err(NoRoom::Unknown);
         }
-        let even = from == to || self.first.is_whole() && self.others.iter().all(Pace::is_whole);
+        let even = from == to || self.store.table.classes.iter().all(|terms| terms.with(Pace::is_whole));
         // Above 0, since the debt is later than `from`.
         let full_at = debt.full_at - from.0 + to.0 + if even { 0 } else { 2 };
         let last = self.store.end.0 + if debt.tag == Debt::HORIZON { 0 } else { self.store.table.hold };
         if full_at > last {
             return Err(NoRoom::TooLate);
         }
+        let full_at = self.store.table.classes.word(full_at);
         self.store.table.place(Debt { full_at, ..debt })
     }
 

@@ -78,12 +78,12 @@ impl Table {
 
     /// When the call's key, if nobody knows it, will be full (rule 7).
     fn start(&self, call: &Call<'_>) -> u64 {
-        call.pace.opening(self.horizons.get(call.key.tag(0)).max(call.now.0))
+        call.pace.opening(self.horizons.get(call.key.tag(0)), call.now)
     }
 
     /// Decides a call of a newcomer for which there is no slot until an instant.
     fn without_slot(&self, call: &Call<'_>, until: u64) -> Decided {
-        let start = call.pace.opening(self.horizons.get(call.key.tag(0)).max(until));
+        let start = call.pace.opening(self.horizons.get(call.key.tag(0)), Nanos(until));
         let room = match call.pace.charge(start, call.cost, Nanos(until)) {
             None if !call.pace.starts_short() => call.pace.hint(start, call.cost, Nanos(until)).due(),
             _ => Nanos(until),
@@ -112,6 +112,7 @@ impl Table {
     /// where no line has two free slots, to any that is free. In that line, it takes the slot that has rested longest.
     fn survey(&self, call: &Call<'_>) -> Survey<'_> {
         let mut rests = [Rest::default(); CANDIDATES];
+        let idle = self.classes.idle(call.now);
         let mut until = u64::MAX;
         for (candidate, rest) in rests.iter_mut().enumerate() {
             for (number, slot, tag) in self.places(call, candidate) {
@@ -126,7 +127,7 @@ impl Table {
                     }
                 }
                 match self.free_from((word, seen)) {
-                    Some(from) if from <= call.now.0 => rest.add(call.now.0 - from + 1, place),
+                    Some(from) if from <= idle => rest.add(idle - from + 1, place),
                     Some(from) => until = until.min(from),
                     None => {}
                 }
@@ -138,7 +139,7 @@ impl Table {
         match ample.or(any).and_then(|rest| rest.place) {
             Some(place) => Survey::Free(place),
             // Where every slot is being claimed just now: at once.
-            None => Survey::Full(if until == u64::MAX { call.now.0 } else { until }),
+            None => Survey::Full(if until == u64::MAX { call.now.0 } else { self.classes.recovered(until) }),
         }
     }
 

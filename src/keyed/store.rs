@@ -12,7 +12,7 @@ pub(super) struct Store<S, C> {
     pub(super) table: Table,
     /// The last instant that the limiter can represent.
     pub(super) end: Nanos,
-    /// Whether a key that nobody knows has less, in some class, than one that has recovered.
+    /// Whether a key that nobody knows may have less than one that has recovered.
     pub(super) starts_short: bool,
     pub(super) hasher: S,
     pub(super) clock: C,
@@ -27,9 +27,9 @@ impl<S, C> Store<S, C> {
 
     /// How many slots of these lines hold a key in debt at `now`.
     pub(super) fn live_in<'l>(&self, lines: impl IntoIterator<Item = &'l Line>, now: Nanos) -> usize {
-        let now = self.within(now);
+        let now = self.table.classes.idle(self.within(now));
         let slots = lines.into_iter().flat_map(Line::slots);
-        slots.filter(|slot| slot.is_in_debt(now.0)).count()
+        slots.filter(|slot| slot.is_in_debt(now)).count()
     }
 
     /// The part of the slots that hold a key in debt at `now`, of 0 to 1, from a sample.
@@ -52,16 +52,16 @@ impl<S: BuildHasher, C> Store<S, C> {
 
     /// Gives a key's slot up if the key owes nothing at `now`; returns whether it owes nothing.
     pub(super) fn forget<Q: Hash + ?Sized>(&self, key: &Q, now: Nanos) -> bool {
-        let (key, now) = (self.identity(key), self.within(now));
+        let (key, idle) = (self.identity(key), self.table.classes.idle(self.within(now)));
         if self.starts_short {
-            return self.table.forget(key, now);
+            return self.table.forget(key, idle);
         }
         // A key that has recovered is as good as one that nobody knows, and its slot is free as it is.
-        self.table.find(key).is_none_or(|(_, word)| word.instant() <= now.0)
+        self.table.find(key).is_none_or(|(_, word)| word.instant() <= idle)
     }
 
     /// Lifts all that a key owes; returns whether it owes nothing at `now`.
     pub(super) fn forgive<Q: Hash + ?Sized>(&self, key: &Q, now: Nanos) -> bool {
-        self.table.forgive(self.identity(key), self.within(now))
+        self.table.forgive(self.identity(key), self.table.classes.idle(self.within(now)))
     }
 }

@@ -1,5 +1,6 @@
 //! [`Table`]: the memory, and every step on a key that has a slot. Numbers of rules are those of the module above.
 
+use super::all_classes::AllClasses;
 use super::error::KeyedError;
 use super::horizon::Horizons;
 use super::identity::{CANDIDATES, FEWEST_LINES, Identity, MOST_LINES, NOBODY};
@@ -10,6 +11,7 @@ use super::word::Word;
 use crate::decision::Denied;
 use crate::nanos::Nanos;
 use crate::sync::Backoff;
+use crate::timeline::Hint;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -48,9 +50,19 @@ impl Decided {
     }
 
     /// Refused on the key's own bucket, which is full again at `full_at`.
-    pub(super) const fn refused(full_at: u64, call: &Call<'_>) -> Self {
+    pub(super) fn refused(full_at: u64, call: &Call<'_>) -> Self {
         let denied = call.pace.refusal(full_at, call.cost, call.now);
         Self { decision: Err(denied), left: Left::Bucket(full_at) }
+    }
+
+    /// The same, of a call whose own reading is older than the one that counts.
+    pub(super) fn as_of(self, now: Nanos) -> Self {
+        let decision = self.decision.map_err(|denied| match denied {
+            Denied::TryAfter(hint) => Denied::TryAfter(Hint { now, ..hint }),
+            Denied::TableFull(hint) => Denied::TableFull(Hint { now, ..hint }),
+            denied => denied,
+        });
+        Self { decision, ..self }
     }
 }
 
@@ -59,6 +71,7 @@ impl Decided {
 pub(super) struct Table {
     lines: Box<[Line]>,
     pub(super) horizons: Horizons,
+    pub(super) classes: AllClasses,
     /// For how long a slot whose word was lowered is kept from others (rules 4 and 9): as long as any debt can last, and
     /// what rounding adds to a mark.
     pub(super) hold: u64,
@@ -68,7 +81,7 @@ pub(super) struct Table {
 
 impl Table {
     /// A table of twice as many slots as there are to be live keys, none of which is ever in debt for longer than `longest`.
-    pub(super) fn try_new(capacity: usize, longest: u64) -> Result<Self, KeyedError> {
+    pub(super) fn try_new(capacity: usize, longest: u64, classes: AllClasses) -> Result<Self, KeyedError> {
         // What lines can be numbered, and what memory there can be.
         const LARGEST: usize = {
             let (numbered, addressed) = (MOST_LINES / 2, isize::MAX as usize / size_of::<Line>() / 2);
@@ -87,7 +100,7 @@ impl Table {
         }
         lines.extend(core::iter::repeat_with(Line::new).take(count));
         let (lines, horizons) = (lines.into_boxed_slice(), Horizons::try_new(count)?);
-        Ok(Self { lines, horizons, hold: longest + 2 * MARK_ROUNDING, newcomers: None })
+        Ok(Self { lines, horizons, classes, hold: longest + 2 * MARK_ROUNDING, newcomers: None })
     }
 
     /// All lines.
@@ -142,7 +155,7 @@ impl Table {
     pub(super) fn full_at(&self, key: Identity, pace: &Pace, now: Nanos) -> u64 {
         match self.find(key) {
             Some((_, word)) => word.instant(),
-            None => pace.opening(self.horizons.get(key.tag(0)).max(now.0)),
+            None => pace.opening(self.horizons.get(key.tag(0)), now),
         }
     }
 
@@ -163,27 +176,27 @@ impl Table {
         }
     }
 
-    /// Lifts all that a key owes at `now`; whether it owes nothing then. Where the mark allows no cut as deep as that, the slot
+    /// Lifts all that a key owes whose word is later than `idle`; whether it owes nothing then. Where the mark allows no cut as deep as that, the slot
     /// is left as it is, and nobody uses it until the debt would have drained.
-    pub(super) fn forgive(&self, key: Identity, now: Nanos) -> bool {
+    pub(super) fn forgive(&self, key: Identity, idle: u64) -> bool {
         // PROGRESS: lock-free. The CAS fails only if another call made a step on the same slot.
         while let Some((slot, word)) = self.find(key) {
             let lowest = slot.mark(word.instant()).saturating_sub(self.hold);
-            if word.instant() <= now.0
-                || lowest <= now.0 && slot.lower(word, now.0)
-                || lowest > now.0 && self.leave(slot, word)
+            if word.instant() <= idle
+                || lowest <= idle && slot.lower(word, idle)
+                || lowest > idle && self.leave(slot, word)
             {
                 break;
             }
         }
-        self.find(key).map_or(self.horizons.get(key.tag(0)), |(_, word)| word.instant()) <= now.0
+        self.find(key).map_or(self.horizons.get(key.tag(0)), |(_, word)| word.instant()) <= idle
     }
 
-    /// Frees the slot of a key that has recovered (rule 8); whether the key has no slot now.
-    pub(super) fn forget(&self, key: Identity, now: Nanos) -> bool {
+    /// Frees the slot of a key whose word is no later than `idle` (rule 8); whether the key has no slot now.
+    pub(super) fn forget(&self, key: Identity, idle: u64) -> bool {
         // PROGRESS: lock-free. The CAS fails only if another call made a step on the same slot.
         while let Some((slot, word)) = self.find(key) {
-            if word.free_from(self.hold).is_none_or(|free_from| free_from > now.0) {
+            if word.free_from(self.hold).is_none_or(|free_from| free_from > idle) {
                 return false;
             }
             self.horizons.raise(key.tag(0), word.instant());

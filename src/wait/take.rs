@@ -20,10 +20,20 @@ impl<C> WaitingTokenBucket<C> {
 
     /// Whether there are `n` tokens that are due by `last`. A [`Denied::TryAfter`] counts from that.
     pub(super) fn check_by(&self, n: u64, now: Nanos, last: Nanos) -> Result<(), Denied> {
-        let gcra = self.gcra();
-        match gcra.reserve(self.word(), n, now, last) {
+        let (gcra, cell) = (self.gcra(), &self.bucket().cell);
+        match gcra.reserve(cell.load(), n, now, last) {
+            Err(Denied::TryAfter(hint)) if self.pool.is_empty() => Err(Denied::TryAfter(hint)),
+            Err(Denied::TryAfter(_)) => self.check_with_the_pool(n, now, last),
+            decision => decision.map(|_| ()),
+        }
+    }
+
+    /// As [`check_by`](Self::check_by), with what others have given back.
+    #[cold]
+    fn check_with_the_pool(&self, n: u64, now: Nanos, last: Nanos) -> Result<(), Denied> {
+        match self.gcra().reserve(self.word(), n, now, last) {
             Err(Denied::TryAfter(hint)) => {
-                self.pool.look(gcra, n, now, last).map_err(|pooled| Denied::TryAfter(sooner(pooled, hint)))
+                self.pool.look(self.gcra(), n, now, last).map_err(|pooled| Denied::TryAfter(sooner(pooled, hint)))
             }
             decision => decision.map(|_| ()),
         }

@@ -2,6 +2,7 @@
 
 mod extremes;
 mod model;
+mod reload;
 mod returns;
 
 use core::hash::{BuildHasher, Hasher};

@@ -1,5 +1,6 @@
 //! The keyed limiter under many threads: exact counts, and every key's bound.
 
+mod reload;
 mod reports;
 
 use std::collections::HashMap;

@@ -139,6 +139,53 @@ fn refunds_and_classes_survive() {
     assert_eq!(new.status(&1).remaining, 10);
 }
 
+/// Three classes, refunds, keys forgiven and forgotten, newcomers who share, clocks that go back: no key of any class is ever fuller.
+/// Where the clock did not go back, none is poorer, but for the rounding of paces that are not whole.
+#[test]
+fn whatever_was_done_to_keys_none_comes_out_fuller() {
+    let mut random = fastrand::Rng::with_seed(5);
+    for round in 0..100 {
+        let quota = |random: &mut fastrand::Rng| {
+            Quota::per(random.u64(1..20), Duration::from_nanos(random.u64(20..100_000))).with_burst(random.u64(1..30))
+        };
+        let quotas = [(); 3].map(|()| quota(&mut random));
+        let whole = quotas.iter().all(|quota| quota.period().as_nanos().is_multiple_of(quota.tokens().into()));
+        let longest =
+            quotas.map(|quota| quota.period().as_nanos() * u128::from(quota.burst()) / u128::from(quota.tokens()));
+        let longest = u64::try_from(longest.into_iter().max().unwrap()).unwrap();
+        let (capacity, shared, goes_back) = (random.usize(1..40), quota(&mut random), random.bool());
+        let make = || {
+            let (hasher, clock) = (SeededState::new(round), ManualClock::new());
+            Table::with_hasher_and_clock(quotas, capacity, hasher, clock).sharing_when_full(shared)
+        };
+        let (old, mut now) = (make(), [0, 1_700_000_000_000_000_000][random.usize(..2)]);
+        for _ in 0..random.usize(..200) {
+            match random.u32(..10) {
+                0 if goes_back => now -= random.u64(..=longest).min(now),
+                0 | 1 => now += random.u64(..=longest),
+                _ => now += random.u64(..=longest / 50),
+            }
+            let (key, class) = (random.u64(..60), old.class(random.usize(..3)));
+            match random.u32(..12) {
+                0 => class.refund(&key, random.u64(..5)),
+                1 => drop(old.forgive_at(&key, Nanos(now))),
+                2 => drop(old.forget_at(&key, Nanos(now))),
+                _ => drop(class.try_acquire_n_at(&key, random.u64(..=class.max_cost()), Nanos(now))),
+            }
+        }
+        let (outage, origin) = (random.u64(..=longest) * random.u64(..2), [0, 7, now][random.usize(..3)]);
+        let new = make().restored_from_bytes_at(&old.to_bytes_at(at(now, 99)), at(origin, 99 + outage)).unwrap();
+        for passed in [0, 1, longest / 7, longest / 2] {
+            for (key, class) in (0..60).flat_map(|key| [0, 1, 2].map(|class| (key, class))) {
+                let was = old.class(class).status_at(&key, Nanos(now + outage + passed)).remaining;
+                let has = |later| new.class(class).status_at(&key, Nanos(origin + passed + later)).remaining;
+                assert!(has(0) <= was, "round {round}, key {key}: fuller");
+                assert!(goes_back || was <= has(if whole { 0 } else { 4 }), "round {round}, key {key}: poorer");
+            }
+        }
+    }
+}
+
 /// Threads charge, refund and come anew while the table is saved: no key is restored with more than it had when the call began,
 /// nor with less than it has when it ends.
 #[test]

@@ -3,6 +3,7 @@
 mod calendar;
 mod damage;
 mod equivalence;
+mod extremes;
 mod keyed;
 mod refusals;
 

@@ -9,8 +9,7 @@
 //!
 //! `LIMITS_ADDRESS` is where it listens, `127.0.0.1:8080` if it is not set.
 //!
-//! `all` and `search` change while the server runs. The table of clients is built for its quota, and takes a new one with the
-//! next start.
+//! All three change while the server runs, that of every client at once.
 
 use core::error::Error;
 use core::net::SocketAddr;
@@ -106,6 +105,7 @@ impl Limits {
     fn change(&self, settings: &Settings) -> Result<(), Failure> {
         self.all.set_quota(settings.all)?;
         self.search.set_quota(settings.search)?;
+        self.client.set_quota(settings.client)?;
         Ok(())
     }
 

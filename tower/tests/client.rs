@@ -3,7 +3,7 @@
 use core::convert::Infallible;
 use core::net::SocketAddr;
 use core::time::Duration;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 use axum::{Router, body::Body, response::IntoResponse, routing::get};
@@ -11,7 +11,7 @@ use http::{Request, Response, StatusCode};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use tokio::time::Instant;
-use tollgate::{Denied, ManualClock, Nanos, Quota};
+use tollgate::{Clock, Denied, ManualClock, Nanos, Quota, Timer};
 use tollgate_tower::client::{Adaptive, Pace, PaceError, PaceLayer};
 use tower::{Layer, Service, ServiceExt, service_fn};
 
@@ -235,4 +235,50 @@ async fn a_rate_follows_what_a_server_bears_up_by_steps_down_by_halves_and_betwe
     next(1_000 + 500, 200).await;
     next(500, 200).await;
     next(333, 200).await; // two were served: three per second
+}
+
+/// A clock on which each look takes a nanosecond, as real ones do, and nobody is ever woken.
+struct Ticking(AtomicU64);
+
+impl Clock for Ticking {
+    fn now(&self) -> Nanos {
+        Nanos(self.0.fetch_add(1, SeqCst))
+    }
+}
+
+impl Timer for Ticking {
+    type Sleep = core::future::Pending<()>;
+
+    fn sleep_until(&self, _: Nanos) -> Self::Sleep {
+        core::future::pending()
+    }
+}
+
+#[tokio::test]
+async fn without_patience_what_can_go_out_at_once_does_though_time_passes_meanwhile() {
+    let inner = service_fn(|_: Request<()>| async { Ok::<_, Infallible>(Response::new(())) });
+    let pace = Pace::new(Quota::per_hour(2)).patient_for(Duration::ZERO);
+    let mut client = PaceLayer::with_clock(pace, Ticking(AtomicU64::new(0))).layer(inner);
+    let mut sent = Vec::new();
+    for call in [(); 3].map(|()| client.call(to("a.example"))) {
+        sent.push(call.await.is_ok());
+    }
+    assert_eq!(sent, [true, true, false]);
+}
+
+#[tokio::test]
+async fn a_client_of_reqwest_keeps_to_the_pace() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async { axum::serve(listener, Router::new().route("/", get(async || "in"))).await });
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let client = service_fn(move |request: Request<reqwest::Body>| {
+        let client = client.clone();
+        async move { client.execute(request.try_into()?).await.map(Response::<reqwest::Body>::from) }
+    });
+    let pace = Pace::new(Quota::per_hour(2)).patient_for(Duration::ZERO);
+    let client = PaceLayer::new(pace).layer(client);
+    let ask = || client.clone().oneshot(Request::get(format!("http://{address}/")).body("".into()).unwrap());
+    assert_eq!((ask().await.unwrap().status(), ask().await.unwrap().status()), (StatusCode::OK, StatusCode::OK));
+    assert!(matches!(ask().await, Err(PaceError::Denied(_))));
 }

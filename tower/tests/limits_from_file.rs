@@ -74,8 +74,8 @@ impl Folder {
         Self(folder)
     }
 
-    fn limit_search_to(&self, search: u32) {
-        let limits = format!("all = \"1000 per 1d\"\nclient = \"20 per 1d\"\nsearch = \"{search} per 1d\"\n");
+    fn limit(&self, client: u32, search: u32) {
+        let limits = format!("all = \"1000 per 1d\"\nclient = \"{client} per 1d\"\nsearch = \"{search} per 1d\"\n");
         fs::write(self.0.join("limits.toml"), limits).unwrap();
     }
 }
@@ -89,12 +89,12 @@ impl Drop for Folder {
 #[test]
 fn it_reads_its_file_again_saves_what_was_spent_and_starts_with_it() {
     let folder = Folder::new();
-    folder.limit_search_to(3);
+    folder.limit(18, 3);
     let mut process = Process::start(&folder.0);
     assert_eq!(process.passed("/search", 5), 3);
 
-    // A larger quota: what was spent stays spent.
-    folder.limit_search_to(5);
+    // Larger quotas: what was spent stays spent.
+    folder.limit(20, 5);
     process.signal("HUP");
     let mut line = String::new();
     process.lines.read_line(&mut line).unwrap();

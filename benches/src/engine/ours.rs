@@ -5,8 +5,8 @@ use super::label::{Label, Named};
 use super::load::Load;
 use core::time::Duration;
 use tollgate::{
-    AdjustableTokenBucket, Clock, Counted, DefaultClock, FixedWindow, IntervalBucket, LeakyBucket, MonotonicClock,
-    PackedTokenBucket, Quota, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket,
+    AdjustableTokenBucket, Clock, Counted, DefaultClock, FixedWindow, IntervalBucket, LeakyBucket, LimitSet,
+    MonotonicClock, PackedTokenBucket, Quota, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket,
     WaitingTokenBucket,
 };
 
@@ -88,6 +88,22 @@ impl Engine for Places {
 
     fn caller(&self) -> impl FnMut() -> bool {
         || self.0.reserve_within(1, Duration::ZERO).is_ok_and(|place| place.spend().is_ok())
+    }
+}
+
+/// Three token buckets at once, all of them or none: what each limit more costs, and what it costs to look first.
+#[derive(Debug)]
+pub struct ThreeLimits(LimitSet<TokenBucket, 3>);
+
+impl Engine for ThreeLimits {
+    const LABEL: Label = Label::ours("three-limits", "quanta");
+
+    fn build(quota: Quota) -> Self {
+        Self(LimitSet::new([quota; 3].map(TokenBucket::new)))
+    }
+
+    fn caller(&self) -> impl FnMut() -> bool {
+        || self.0.try_acquire().is_ok()
     }
 }
 

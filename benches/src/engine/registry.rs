@@ -5,9 +5,9 @@ use super::floor::{FloorClock, FloorRmw, Reading, StdInstant};
 use super::keyed::registry as keyed;
 use super::label::{Entry, Kind};
 use super::mutex::{MutexLog, MutexParkingLot, MutexSameStep, MutexStd};
-use super::ours::{Handles, Interval, Leaky, Places};
+use super::ours::{Handles, Interval, Leaky, Places, ThreeLimits};
 use super::peer::better_bucket::BetterBucket;
-use super::peer::governor::Governor;
+use super::peer::governor::{Governor, GovernorThrice};
 use super::peer::leaky_bucket::LeakyBucketCrate;
 use super::peer::quanta_clock::QuantaClock as PeerQuantaClock;
 use super::peer::rate_net::RateNet;
@@ -44,6 +44,7 @@ pub fn engines<V: Visitor>() -> Vec<Entry<V::Work>> {
         AdjustableTokenBucket,
         Counted<TokenBucket>,
         Places,
+        ThreeLimits,
         PackedTokenBucket,
         ShardedTokenBucket,
         Handles,
@@ -57,6 +58,7 @@ pub fn engines<V: Visitor>() -> Vec<Entry<V::Work>> {
         MutexLog,
         Governor,
         Governor<GovernorMonotonic>,
+        GovernorThrice,
         Ratelimit,
         Ratelimit<PeerQuantaClock>,
         BetterBucket,

@@ -1,6 +1,6 @@
 //! Faults: not one admission above the bound in any, and admissions go on afterwards.
 
-use crate::process::{FILL, Process, QUOTA, excess, gather};
+use crate::process::{FILL, LEASE, Process, QUOTA, excess, gather};
 use crate::proxy;
 use crate::server::Server;
 use rustix::process::Signal;
@@ -14,13 +14,13 @@ fn three(server: &Server) -> Vec<Process> {
     (0..3).map(|_| Process::start(&server.url(), RUN)).collect()
 }
 
-/// Nothing above the bound; at least `least` admissions after `since`, a part of the run from the first admission on.
+/// Nothing above the bound, and at least `least` admissions.
 fn judge(traces: &[Vec<(u64, u64)>], least: usize) {
     let total = traces.iter().map(Vec::len).sum::<usize>();
     let excess = excess(traces, QUOTA);
-    println!("admitted {total} = {:?}, worst excess {excess}", traces.iter().map(Vec::len).collect::<Vec<_>>());
-    assert!(excess <= 0, "{excess} above the bound");
-    assert!(total >= least, "{total} of at least {least}");
+    let each: Vec<_> = traces.iter().map(Vec::len).collect();
+    assert!(excess <= 0, "{excess} above the bound: {each:?}");
+    assert!(total >= least, "{total} of at least {least}: {each:?}");
 }
 
 #[test]
@@ -30,14 +30,6 @@ fn steady_demand_is_admitted_and_fair() {
     judge(&traces, 1_000);
     let total = traces.iter().map(Vec::len).sum::<usize>();
     assert!(traces.iter().all(|trace| trace.len() * 6 >= total), "less than half of an equal share");
-    // All that falls due in a second of it, the burst once spent, but for what two batches in each hand may hide.
-    let mut befores: Vec<_> = traces.concat().iter().map(|&(before, _)| before).collect();
-    befores.sort_unstable();
-    let from = befores[0] + 500_000;
-    let in_a_second = befores.iter().filter(|&&before| (from..from + 1_000_000).contains(&before)).count();
-    // 99 % and more on a machine with a core to spare. Half may be lost to a busy one, whose clients stand still meanwhile.
-    println!("admitted {in_a_second} in a second in which {} fell due", QUOTA.tokens());
-    assert!(in_a_second as u64 * 2 >= QUOTA.tokens());
 }
 
 #[test]
@@ -155,4 +147,23 @@ fn replies_are_dropped_delayed_and_repeated() {
         .map(|seed| Process::start(&format!("redis://127.0.0.1:{}/", proxy::start(server.port, seed)), RUN))
         .collect();
     judge(&gather(clients), 300);
+}
+
+#[test]
+fn replies_are_dropped_delayed_and_repeated_in_exact_mode() {
+    let Some(server) = Server::start(&[]) else { return };
+    let exact = [("CLIENT_EXACT", "1")];
+    let start = |seed| Process::with(&format!("redis://127.0.0.1:{}/", proxy::start(server.port, seed)), RUN, &exact);
+    judge(&gather((1..4).map(start).collect()), 100);
+}
+
+#[test]
+fn a_server_sleeps_longer_than_the_leases_and_then_executes_what_was_sent() {
+    let Some(server) = Server::start(&[]) else { return };
+    let clients = three(&server);
+    sleep(FILL + RUN / 3);
+    server.signal(Signal::STOP);
+    sleep(3 * LEASE);
+    server.signal(Signal::CONT);
+    judge(&gather(clients), 1_000);
 }

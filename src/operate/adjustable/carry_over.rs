@@ -2,6 +2,7 @@
 
 use super::terms::{LAST, SPARE, Terms};
 use crate::algorithm::Gcra;
+use crate::keyed::{KeyedError, Unchanged};
 use crate::nanos::Nanos;
 use crate::quota::Quota;
 use crate::timeline::mul_div_ceil;
@@ -52,8 +53,14 @@ pub enum AdjustError {
     /// The rate or the burst is too large for positions of 62 bits: a quarter of what a plain
     /// [`TokenBucket`](crate::TokenBucket) can have.
     TooLarge,
-    /// Three other threads are in the middle of changing the same bucket's quota.
+    /// Three other threads are in the middle of changing the same quota.
     Contended,
+    /// No class of a [`KeyedLimiter`](crate::KeyedLimiter) can have this quota.
+    Keyed(KeyedError),
+    /// The rates of a class before and after are so far apart that what its keys may owe would last for decades.
+    TooFarApart,
+    /// The quota of a class has changed too often within the time in which its burst recovers, to larger bursts each time.
+    TooOften,
 }
 
 impl fmt::Display for AdjustError {
@@ -61,11 +68,27 @@ impl fmt::Display for AdjustError {
         f.write_str(match self {
             Self::TooLarge => "the rate or the burst is too large for a position of 62 bits to last",
             Self::Contended => "three other threads are changing this quota",
+            Self::Keyed(error) => return error.fmt(f),
+            Self::TooFarApart => "the two rates are too far apart: what keys owe would last too long",
+            Self::TooOften => {
+                "the quota has changed too often, to larger bursts, within the time in which one recovers"
+            }
         })
     }
 }
 
 impl core::error::Error for AdjustError {}
+
+impl From<Unchanged> for AdjustError {
+    fn from(unchanged: Unchanged) -> Self {
+        match unchanged {
+            Unchanged::Unfit(error) => Self::Keyed(error),
+            Unchanged::TooFarApart => Self::TooFarApart,
+            Unchanged::TooOften => Self::TooOften,
+            Unchanged::Contended => Self::Contended,
+        }
+    }
+}
 
 impl CarryOver {
     /// The terms of `quota` from `now` on, and the position under them, of a bucket that stood at `position` under `old`.

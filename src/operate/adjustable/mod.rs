@@ -38,6 +38,7 @@
 
 mod bucket;
 mod carry_over;
+mod keyed;
 mod saved;
 mod state;
 mod terms;

@@ -132,11 +132,14 @@ where
             let now = clock.now();
             let place = match this.place.take() {
                 Some(place) => place,
-                None => match host.reserve(deadline, now) {
+                // It may have been polled late: what can go out at once, may.
+                None => match host.reserve(deadline.max(now), now) {
                     Ok(place) => place,
                     Err(denied) => return refused(denied),
                 },
             };
+            // Read again, for a place that is due at once is due as of when it was taken, which is later than that.
+            let now = clock.now();
             // Later than when the place was taken, if the host has asked for quiet since, or bears less.
             let due = host.when(&place);
             if due > deadline.max(now) {

@@ -42,6 +42,24 @@ use tower_service::Service;
 /// assert!(start.elapsed().as_millis() >= 1_000); // of the runtime's time, which is paused here
 /// # }
 /// ```
+///
+/// A client of reqwest has requests and answers of its own types. They are those of `http`, with a conversion on either side:
+///
+/// ```
+/// use http::{Request, Response};
+/// use tollgate::Quota;
+/// use tollgate_tower::client::{Pace, PaceLayer};
+/// use tower::{Layer, service_fn};
+///
+/// let client = reqwest::Client::new();
+/// let client = service_fn(move |request: Request<reqwest::Body>| {
+///     let client = client.clone();
+///     async move { client.execute(request.try_into()?).await.map(Response::<reqwest::Body>::from) }
+/// });
+/// let client = PaceLayer::new(Pace::new(Quota::per_second(10))).layer(client);
+/// # fn is<S: tower::Service<Request<reqwest::Body>>>(_: S) {}
+/// # is(client);
+/// ```
 pub struct PaceLayer<C = TokioClock> {
     hosts: Arc<Hosts<C>>,
 }

@@ -38,6 +38,23 @@ where
     }
 }
 
+/// Three of them, one after the other until one refuses: what people write for want of more. It is no equal of a set, for what a
+/// later one refuses an earlier one has charged.
+#[derive(Debug)]
+pub struct GovernorThrice([Governor; 3]);
+
+impl Engine for GovernorThrice {
+    const LABEL: Label = Label::peer("governor-thrice", version::GOVERNOR, "quanta");
+
+    fn build(quota: Quota) -> Self {
+        Self([quota; 3].map(Governor::build))
+    }
+
+    fn caller(&self) -> impl FnMut() -> bool {
+        || self.0.iter().all(|limiter| limiter.0.check().is_ok())
+    }
+}
+
 /// The same quota in `governor`'s terms: the time for one token, and the burst.
 ///
 /// # Panics

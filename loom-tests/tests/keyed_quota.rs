@@ -1,0 +1,88 @@
+//! A class whose quota changes: no key gets more than a burst at once, whatever was read when.
+//!
+//! Each model runs over the library's type, over a transcription of its protocol, and over the transcription with one
+//! rule left out, which must fail.
+
+use tollgate_loom::keyed_quota::Call::{Set, Take, Tick};
+use tollgate_loom::keyed_quota::{Call, Real, Rules, Transcription, play};
+use tollgate_loom::{explore, must_fail};
+
+const PREEMPTIONS: Option<usize> = Some(2);
+
+/// A token each nanosecond, each two, and each eight.
+const FAST: u64 = 1;
+const SLOW: u64 = 2;
+const SLOWER: u64 = 8;
+
+/// Longer than words at two rates can last.
+const LATER: u64 = 40;
+
+#[derive(Clone, Copy)]
+struct Model<const N: usize> {
+    name: &'static str,
+    threads: [&'static [Call]; N],
+}
+
+impl<const N: usize> Model<N> {
+    fn holds(self) -> Self {
+        let Self { name, threads } = self;
+        explore(&format!("keyed quota, {name}, library"), PREEMPTIONS, move || play(Real::new(FAST), threads));
+        explore(&format!("keyed quota, {name}, transcription"), PREEMPTIONS, move || {
+            play(Transcription::new(FAST, Rules::ALL), threads);
+        });
+        self
+    }
+
+    fn fails(self, what: &str, rules: Rules) -> Self {
+        if cfg!(loom) {
+            let Self { name, threads } = self;
+            must_fail(&format!("keyed quota, {name}, {what}"), PREEMPTIONS, "over-admission", move || {
+                play(Transcription::new(FAST, rules), threads);
+            });
+        }
+        self
+    }
+}
+
+#[test]
+fn what_was_spent_stays_spent() {
+    let threads: [&[Call]; 2] = [&[Set(SLOW)], &[Take(4), Take(2)]];
+    Model { name: "a step down", threads }
+        .holds()
+        .fails("words are instants at every rate", Rules { keep: false, ..Rules::ALL });
+}
+
+/// All that the old rate has brought is taken after a reading that the change has not seen.
+#[test]
+fn a_call_under_the_old_quota_was_read_before_the_change() {
+    let threads: [&[Call]; 2] = [&[Set(SLOW)], &[Tick(LATER), Take(4), Take(2)]];
+    Model { name: "a step down while time passes", threads }
+        .holds()
+        .fails("the version is not frozen", Rules { freeze: false, ..Rules::ALL })
+        .fails("a frozen version is passed by", Rules { unfreeze: false, ..Rules::ALL });
+}
+
+#[test]
+fn a_reading_after_the_change_finds_the_new_quota() {
+    let threads: [&[Call]; 2] = [&[Set(SLOW), Tick(LATER)], &[Take(4), Take(2)]];
+    Model { name: "a step down before time passes", threads }
+        .holds()
+        .fails("the clock is read last", Rules { clock_first: false, ..Rules::ALL });
+}
+
+/// A mixture of two quotas has a burst that neither has.
+#[test]
+fn a_call_is_decided_on_one_quota() {
+    let threads: [&[Call]; 2] = [&[Set(SLOW), Set(SLOWER)], &[Take(5)]];
+    Model { name: "two changes", threads }.holds().fails("no second look", Rules { second_look: false, ..Rules::ALL });
+    let threads: [&[Call]; 2] = [&[Set(SLOWER)], &[Take(5)]];
+    Model { name: "a change", threads }
+        .holds()
+        .fails("the bank in force is written", Rules { spare: false, ..Rules::ALL });
+}
+
+#[test]
+fn two_changes_at_once_and_takes_between_them() {
+    let threads: [&[Call]; 3] = [&[Set(SLOW)], &[Set(SLOWER)], &[Take(3), Take(2)]];
+    Model { name: "two changes at once", threads }.holds();
+}
