@@ -48,11 +48,11 @@ impl<K: ?Sized, S, C: Clock> Class<'_, K, S, C> {
     /// # For a while
     ///
     /// Words are read at the old rate for as long as they may be from before the change, about as long as two old bursts take at the
-    /// new rate; and then the class returns to time as it is, which takes four times as long as the two rates have come apart. Meanwhile
-    /// a call may cost up to a nanosecond more, of the higher rate: the last token of a burst that is taken at once in many calls comes so
-    /// much later. A key that is called in *another* class too may be seen there with a
-    /// debt that is longer or shorter, by no more than the time in which two of the old bursts come at the lower rate. And a slot is kept
-    /// until its key is full in every class.
+    /// new rate; and then the class returns to time as it is, which takes twice as long again, or twice the time by which word and instant
+    /// have come apart. Meanwhile a call may cost up to a nanosecond more, of the higher rate: the last token of a burst that is taken at
+    /// once in many calls comes so much later. A key that is called in *another* class too may be seen there with a debt that is longer or
+    /// shorter, after one change by no more than the time in which two of the old bursts come at the lower rate. And a slot is kept until
+    /// its key is full in every class.
     ///
     /// [Places](KeyedLimiter::reserve) that are held keep the instants that they were told. What they take until the last of them is
     /// due comes on top, and so does, at a lower rate, what lies more than two bursts ahead in such a key's line.
