@@ -306,8 +306,8 @@ impl<A: Algorithm, C> fmt::Debug for RateLimiter<A, C> {
 #[cfg(all(test, not(all(loom, feature = "loom"))))]
 mod tests {
     use super::*;
-    use crate::clock::ManualClock;
     use crate::build_error::BuildError;
+    use crate::clock::ManualClock;
     use core::time::Duration;
 
     #[test]

@@ -127,7 +127,7 @@ impl Transcription {
             let owed = (seen / BANKS).saturating_sub(old.due(now));
             let debt = (owed * terms.interval).div_ceil(old.unit);
             let floor = if self.rules.onward { self.peak.load(Relaxed).max(seen / BANKS) + 1 } else { seen / BANKS };
-            let position = floor.max(debt);
+            let position = floor + debt;
             let bank = if self.rules.spare { claimed } else { seen % BANKS };
             fence(Release);
             let words = [terms.interval, terms.burst * terms.interval, now, position - debt];

@@ -92,7 +92,7 @@ impl From<Unchanged> for AdjustError {
 
 impl CarryOver {
     /// The terms of `quota` from `now` on, and the position under them, of a bucket that stood at `position` under `old`.
-    /// The new position is at least `floor` (rule 4 of the module).
+    /// The new scale begins at `floor`, so that no refund leads to a position below it (rule 4 of the module).
     pub(super) fn carry(
         self,
         old: &Terms,
@@ -103,12 +103,12 @@ impl CarryOver {
     ) -> Result<(Terms, u64), AdjustError> {
         let gcra = Gcra::beside(quota, SPARE).ok_or(AdjustError::TooLarge)?;
         let debt = self.debt(&gcra, &old.gcra, old.debt(position, now)).ok_or(AdjustError::TooLarge)?;
-        let position = floor.max(debt);
+        let position = floor.saturating_add(debt);
         // Room for what can be taken at once, or the change would end the bucket's life.
         if position > LAST || gcra.burst() > LAST - position {
             return Err(AdjustError::TooLarge);
         }
-        Ok((Terms { gcra, start: now, base: position - debt }, position))
+        Ok((Terms { gcra, start: now, base: floor }, position))
     }
 
     /// What is owed under `new`, in its units, where `owed` was under `old`; `None` if it is beyond any position. Rounded up.

@@ -19,8 +19,8 @@
 //! 3. **Look, then read the clock.** A change loads the word first and reads the clock afterwards, anew for each attempt:
 //!    so every decision that is in the word was made on an earlier reading (of a clock that does not go back), and its
 //!    debt is counted in full at the change's instant.
-//! 4. **Onward.** A change leaves the position above every position that the word has had, `peak` included. So no word
-//!    ever comes back after a change: a CAS, or a second look, that finds the word as it was, proves that the terms in
+//! 4. **Onward.** A change lets the new scale begin above every position that the word has had, `peak` included; no refund
+//!    goes below where a scale began. So no word ever comes back after a change: a CAS, or a second look, that finds the word as it was, proves that the terms in
 //!    its bank are those that were read, however long the thread has slept.
 //! 5. **Peak first.** A refund raises `peak` to the position that it is about to lower before it lowers it.
 //! 6. **Hand over.** Only after the word names the new bank is the old one free.

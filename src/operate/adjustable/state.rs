@@ -134,3 +134,31 @@ impl State {
         }
     }
 }
+
+#[cfg(all(test, not(all(loom, feature = "loom"))))]
+mod tests {
+    use super::*;
+    use crate::Quota;
+    use crate::clock::ManualClock;
+    use crate::operate::AdjustableTokenBucket;
+
+    /// Rule 4, whatever is given back: a bank's number comes round again, a position does not.
+    #[test]
+    fn no_word_comes_back_after_a_change() {
+        let bucket = AdjustableTokenBucket::with_clock(Quota::per_hour(100), ManualClock::new());
+        let now = || position(bucket.state.word.load(Ordering::Relaxed));
+        let mut highest = 0;
+        for round in 0..40 {
+            bucket.try_acquire_n(7).unwrap();
+            bucket.refund(100);
+            assert!(now() > highest || round == 0, "round {round}");
+            bucket.try_acquire_n(90).unwrap();
+            highest = now();
+            bucket.refund(30);
+            bucket.set_quota(Quota::per_hour(100 + round % 5)).unwrap();
+            assert!(now() > highest, "round {round}");
+            bucket.refund(40);
+            assert!(now() > highest, "round {round}");
+        }
+    }
+}
