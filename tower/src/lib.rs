@@ -31,6 +31,7 @@
 
 mod answer;
 pub mod client;
+mod cost;
 #[cfg(any(doc, doctest))]
 pub mod docs;
 pub mod key;
@@ -41,8 +42,10 @@ mod policy;
 mod throttled;
 
 pub use answer::{Answer, Dialect, EmptyAnswer, GrpcAnswer, ProblemAnswer, Reason, Refusal, Report};
+pub use cost::{Unit, body_bytes};
 pub use layer::{RateLimitLayer, RateLimitService, ResponseFuture};
-pub use policy::{Keyless, Policy, Unit, body_bytes};
+pub use limit::Keyless;
+pub use policy::Policy;
 pub use throttled::{ThrottledBody, ThrottledBodyError};
 
 use http::header::{HeaderValue, RETRY_AFTER};

@@ -1,137 +1,15 @@
 //! [`Policy`]: one named limit of a service, and what a request costs there.
 
+use crate::cost::Unit;
 use crate::key::RequestKey;
-use crate::limit::{Asked, Held, Keyed, Limit, Line, Said, Whole};
+use crate::limit::{Keyed, Keyless, Limit, Line, Whole};
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::time::Duration;
-use http::Version;
-use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::request::Parts;
 use std::borrow::Cow;
 use std::sync::Arc;
-use tollgate::{Clock, KeyedLimiter, Quota, RateLimit, Timer, TokenBucket, WaitingTokenBucket};
-
-/// What becomes of a request that has no key. There is no default: each choice is somebody's incident.
-///
-/// # Examples
-///
-/// ```
-/// use tollgate::{KeyedLimiter, Quota};
-/// use tollgate_tower::{Keyless, Policy, key::PeerAddress};
-///
-/// let limiter = KeyedLimiter::new(Quota::per_minute(60), 10_000);
-/// let policy = Policy::per_key(limiter, PeerAddress::new(), Keyless::share(Quota::per_second(5)));
-/// ```
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Keyless {
-    /// It is refused, with `400 Bad Request`.
-    Reject,
-    /// It passes, without a limit.
-    Pass,
-    /// All such requests share this bucket.
-    Share(Arc<TokenBucket>),
-}
-
-impl Keyless {
-    /// All requests without a key share one bucket of this quota.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use http::{Request, Response};
-    /// use tollgate::{KeyedLimiter, Quota};
-    /// use tollgate_tower::{Keyless, RateLimitLayer, key::HashedHeader};
-    /// use tower::{Service, ServiceBuilder};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() {
-    /// let limiter = KeyedLimiter::new(Quota::per_minute(60), 10_000);
-    /// let keyless = Keyless::share(Quota::per_hour(1)); // all of them together
-    /// let mut service = ServiceBuilder::new()
-    ///     .layer(RateLimitLayer::per_key(limiter, HashedHeader::new("x-api-key"), keyless))
-    ///     .service_fn(async |_: Request<()>| Ok::<_, std::convert::Infallible>(Response::new(String::new())));
-    /// assert_eq!(service.call(Request::new(())).await.unwrap().status(), 200);
-    /// assert_eq!(service.call(Request::new(())).await.unwrap().status(), 429);
-    /// # }
-    /// ```
-    pub fn share(quota: Quota) -> Self {
-        Self::Share(Arc::new(TokenBucket::new(quota)))
-    }
-
-    pub(crate) fn take(&self, asked: Asked<'_>) -> Said<()> {
-        match self {
-            Self::Reject => Said::NoKey,
-            Self::Pass => Said::Unlimited,
-            Self::Share(bucket) => Whole(Arc::<TokenBucket>::clone(bucket)).take(asked),
-        }
-    }
-
-    pub(crate) fn hold(&self, asked: Asked<'_>) -> Said<Held> {
-        match self {
-            Self::Reject => Said::NoKey,
-            Self::Pass => Said::Unlimited,
-            Self::Share(bucket) => Whole(Arc::<TokenBucket>::clone(bucket)).hold(asked),
-        }
-    }
-}
-
-/// What tokens of a policy stand for, as the fields of an answer tell it.
-///
-/// # Examples
-///
-/// ```
-/// use tollgate::{Quota, TokenBucket};
-/// use tollgate_tower::{Policy, Unit, body_bytes};
-///
-/// let upload = TokenBucket::new("10MB/s".parse()?);
-/// let policy = Policy::new(upload).named("upload").costing(body_bytes(65_536)).counting(Unit::ContentBytes);
-/// # Ok::<_, tollgate::ParseQuotaError>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Unit {
-    /// Requests.
-    #[default]
-    Requests,
-    /// Bytes of bodies.
-    ContentBytes,
-}
-
-/// The bytes of a request's body, as a cost, as far as that is known before it has been read: what `Content-Length` says; nothing where
-/// there is no body, which HTTP/1 tells; and `unknown` for one of unknown length: in chunks, or by HTTP/2 without a
-/// `Content-Length`.
-///
-/// What to say for those is a choice. An estimate counts them by it. [`u64::MAX`] refuses them, as what can never be admitted. 0
-/// lets them pass, for a [`ThrottledBody`](crate::ThrottledBody) to count their bytes as they come. Servers see to it that
-/// no body is longer than its `Content-Length`.
-///
-/// # Examples
-///
-/// ```
-/// use http::Request;
-/// use tollgate_tower::body_bytes;
-///
-/// let cost = |request: http::request::Builder| body_bytes(9)(&request.body(()).unwrap().into_parts().0);
-/// assert_eq!(cost(Request::post("/").header("content-length", "500")), 500);
-/// assert_eq!(cost(Request::post("/").header("transfer-encoding", "chunked")), 9);
-/// assert_eq!(cost(Request::get("/")), 0);
-/// ```
-pub fn body_bytes(unknown: u64) -> impl Fn(&Parts) -> u64 + Send + Sync + Clone {
-    move |request| {
-        let length = request.headers.get(CONTENT_LENGTH);
-        // Beside a `Transfer-Encoding` a length means nothing, and without either there is no body (RFC 9112, section 6.3).
-        if request.headers.contains_key(TRANSFER_ENCODING) {
-            return unknown;
-        }
-        match length {
-            Some(length) => length.to_str().ok().and_then(|length| length.parse().ok()).unwrap_or(unknown),
-            None if request.version <= Version::HTTP_11 => 0,
-            None => unknown,
-        }
-    }
-}
+use tollgate::{Clock, KeyedLimiter, RateLimit, Timer, WaitingTokenBucket};
 
 type Cost = Box<dyn Fn(&Parts) -> u64 + Send + Sync>;
 type Filter = Box<dyn Fn(&Parts) -> bool + Send + Sync>;

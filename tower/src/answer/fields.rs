@@ -1,7 +1,7 @@
 //! [`Dialect`]: the fields that say how limits stand.
 
 use super::{Reason, Report};
-use crate::policy::Unit;
+use crate::cost::Unit;
 use core::cmp::Reverse;
 use core::fmt::Write;
 use core::time::Duration;

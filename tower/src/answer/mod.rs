@@ -7,7 +7,7 @@ pub use body::{Answer, EmptyAnswer, GrpcAnswer, ProblemAnswer};
 pub use fields::Dialect;
 pub(crate) use fields::Fields;
 
-use crate::policy::Unit;
+use crate::cost::Unit;
 use core::time::Duration;
 use http::StatusCode;
 use tollgate::{Denied, Quota, Status};

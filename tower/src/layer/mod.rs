@@ -9,7 +9,8 @@ pub use service::RateLimitService;
 
 use crate::answer::{Answer, Dialect, EmptyAnswer};
 use crate::key::RequestKey;
-use crate::policy::{Keyless, Policy};
+use crate::limit::Keyless;
+use crate::policy::Policy;
 use core::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 use tollgate::{Clock, KeyedLimiter, RateLimit};

@@ -1,9 +1,8 @@
 //! [`Keyed`]: a limit for each key.
 
 use super::held::{Due, InLine, Now};
-use super::{Asked, Held, Limit, Said};
+use super::{Asked, Held, Keyless, Limit, Said};
 use crate::key::RequestKey;
-use crate::policy::Keyless;
 use core::hash::BuildHasher;
 use core::time::Duration;
 use std::sync::Arc;

@@ -2,11 +2,13 @@
 
 mod held;
 mod keyed;
+mod keyless;
 mod line;
 mod whole;
 
 pub(crate) use held::Held;
 pub(crate) use keyed::Keyed;
+pub use keyless::Keyless;
 pub(crate) use line::Line;
 pub(crate) use whole::Whole;
 
