@@ -73,7 +73,7 @@
 //! that waits: a lost race is followed by one wait of 32 processor pauses (256 in a [`SlidingWindowLog`]), and then by none.
 //! On a Xeon where a pause takes some 50 ns, of two threads on one [`TokenBucket`] that time every call, one call in a thousand took
 //! 0.7 us and one in ten thousand 2 us; on a log 4 us and 9 us. Waits that double took 2.5 and 4.5 us, and 11 and 24 us, for
-//! at most 5 % more calls. Limiters that try again at once took 0.5 to 1.5 us, and got 60 to 75 % of the calls through. In
+//! some 5 % more calls, and 13 % more on a busy machine. Limiters that try again at once took 0.5 to 1.5 us, and got 60 to 75 % of the calls through. In
 //! a sharded bucket it was about 0.1 us.
 //!
 //! # Many keys

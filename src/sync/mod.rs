@@ -52,7 +52,7 @@ mod real {
     /// it has the line, and no call waits more than once: that bounds the tail of contended calls.
     ///
     /// How long a pause takes is the processor's affair: some 50 ns on the Xeon where the numbers were chosen, a half or a tenth
-    /// of that on others. They are the fewest with which throughput was within 5 % of what longer waits gave.
+    /// of that on others. They are the fewest with which throughput was within 5 % of what longer waits gave, on a quiet machine.
     ///
     /// Kept in a register: `crossbeam_utils::Backoff` is not inlined, and its place on the stack alone cost the uncontended
     /// path a tenth of its time.
