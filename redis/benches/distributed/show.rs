@@ -94,12 +94,12 @@ pub(crate) fn summary(rows: &[Row]) -> String {
         line(&format!("{title}, admitted/s"), Load::Flood, engine, 1, &admitted);
         line(&format!("{title}, 32 at once"), Load::Flood, engine, 32, &admitted);
     }
-    line("leases, p50", Load::Steady, Engine::Leases, 1, &|row| brief(Some(row.p50_ns)));
-    line("divided, p50", Load::Steady, Engine::Divided, 1, &|row| brief(Some(row.p50_ns)));
-    line("leases, p99", Load::Steady, Engine::Leases, 1, &|row| brief(Some(row.p99_ns)));
-    line("divided, p99", Load::Steady, Engine::Divided, 1, &|row| brief(Some(row.p99_ns)));
-    line("GCRA script, p50", Load::Steady, Engine::GcraScript, 1, &|row| brief(Some(row.p50_ns)));
-    line("GCRA script, p99", Load::Steady, Engine::GcraScript, 1, &|row| brief(Some(row.p99_ns)));
+    line("leases, p50, steady", Load::Steady, Engine::Leases, 1, &|row| brief(Some(row.p50_ns)));
+    line("divided, p50, steady", Load::Steady, Engine::Divided, 1, &|row| brief(Some(row.p50_ns)));
+    line("leases, p99, steady", Load::Steady, Engine::Leases, 1, &|row| brief(Some(row.p99_ns)));
+    line("divided, p99, steady", Load::Steady, Engine::Divided, 1, &|row| brief(Some(row.p99_ns)));
+    line("GCRA script, p50, steady", Load::Steady, Engine::GcraScript, 1, &|row| brief(Some(row.p50_ns)));
+    line("GCRA script, p99, steady", Load::Steady, Engine::GcraScript, 1, &|row| brief(Some(row.p99_ns)));
     let trips = |row: &Row| format!("{:.1}", row.round_trips_per_1000);
     line("leases, trips per 1000, flood", Load::Flood, Engine::Leases, 1, &trips);
     line("leases, trips per 1000, steady", Load::Steady, Engine::Leases, 1, &trips);
