@@ -118,7 +118,8 @@ impl Client {
         };
         let runtime = runtime.map_err(|error| Error::Program(error.to_string()))?;
         let tally = runtime.block_on(async {
-            let limit = Arc::new(Limit::open(self.engine, &self.url, &self.name, self.load.quota(), self.processes).await);
+            let limit =
+                Arc::new(Limit::open(self.engine, &self.url, &self.name, self.load.quota(), self.processes).await);
             println!("ready");
             let mut line = String::new();
             std::io::stdin().read_line(&mut line).ok()?;

@@ -24,8 +24,7 @@ pub(crate) enum Engine {
 }
 
 impl Engine {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Leases, Self::Exact, Self::GcraScript, Self::FixedWindow, Self::Divided];
+    pub(crate) const ALL: [Self; 5] = [Self::Leases, Self::Exact, Self::GcraScript, Self::FixedWindow, Self::Divided];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
