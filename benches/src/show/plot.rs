@@ -91,7 +91,8 @@ impl Panel {
         let (left, right, top, bottom) = (at.0 + LEFT, at.0 + RIGHT, at.1 + TOP, at.1 + BOTTOM);
         let x = |value: f64| left + self.x.share(value) * (right - left);
         let y = |value: f64| bottom - self.y.share(value) * (bottom - top);
-        svg.text(&self.title, (left, at.1 + 12.0), Ink::Text, 16.0, Anchor::Start);
+        let title = format!("{}, {}", self.title, self.y.name);
+        svg.text(&title, (left, at.1 + 12.0), Ink::Text, 16.0, Anchor::Start);
         if let Some((from, reason)) = &self.shaded {
             svg.bar((x(*from), top), (right - x(*from), bottom - top), Ink::Grid, 0.35);
             svg.text(reason, (right - 4.0, bottom - 10.0), Ink::Text, 11.0, Anchor::End);
@@ -105,7 +106,6 @@ impl Panel {
             svg.text(label, (x(value), bottom + 14.0), Ink::Text, SMALL, Anchor::Middle);
         }
         svg.text(&self.x.name, (f64::midpoint(left, right), bottom + 32.0), Ink::Text, SMALL, Anchor::Middle);
-        svg.text(&self.y.name, (left - 6.0, at.1 + 14.0), Ink::Text, SMALL, Anchor::End);
         let visible: Vec<_> = self.series.iter().filter(|series| !series.points.is_empty()).collect();
         let ends: Vec<_> = visible.iter().map(|series| y(series.points[series.points.len() - 1].1)).collect();
         let places = labels::spread(&ends, 14.0, (top, bottom));
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn text_is_text_and_labels_stand_in_the_picture() {
         let svg = plot().svg();
-        for label in ["ours", "floor", "admit", "threads", "Mops/s", "oversubscribed", "A title &lt;with&gt; markup"] {
+        for label in ["ours", "floor", "admit, Mops/s", "threads", "oversubscribed", "A title &lt;with&gt; markup"] {
             assert!(svg.contains(&format!(">{label}</text>")), "{label} is missing: {svg}");
         }
     }
@@ -160,7 +160,7 @@ mod tests {
         let size = |panels| Plot { panels: vec![panel.clone(); panels], ..plot() }.svg();
         assert!(size(2).contains("width=\"1200\" height=\"584\""), "one row");
         assert!(size(5).contains("width=\"1800\" height=\"1104\""), "two rows");
-        assert_eq!(size(5).matches(">Mops/s<").count(), 5);
+        assert_eq!(size(5).matches(">admit, Mops/s<").count(), 5);
     }
 
     #[test]
