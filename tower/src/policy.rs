@@ -56,10 +56,10 @@ impl Policy {
     ///
     /// An `Arc` of a limiter is one as well: keep a share to look at it, or to change its quota.
     ///
-    /// Where a later policy refuses, or a request hangs up while it waits for one, what was taken here is
-    /// [refunded](RateLimit::refund_taken): to the window in which it was taken, and to no other. In a bucket that leaves the
-    /// bound of a refund; to have it given back exactly, place such policies last, or take [`waiting`](Self::waiting) with no
-    /// patience.
+    /// Where a later policy refuses, or a request hangs up while it waits for one, exactly what was taken here is
+    /// [taken back](RateLimit::take_back), and nothing is ever minted. A window takes back to the window in which it was taken, and to no
+    /// other. A bucket takes it back unless another request has taken of it meanwhile: then it stays spent. Where that matters, place what
+    /// refuses most often first, or take a [`WaitingTokenBucket`], which has room for what comes back, and in which nobody waits here.
     ///
     /// # Examples
     ///

@@ -78,10 +78,9 @@ impl<'a> Deciding<'a, '_> {
                 Outcome::Wait(all)
             }
             refused @ Outcome::Refuse(..) => {
-                drop(held); // it goes back
-                if let Some(Report { status, .. }) =
-                    self.reports.as_mut().and_then(|reports| reports.get_mut(report - 1))
-                {
+                let is_back = held.give_back();
+                let report = self.reports.as_mut().and_then(|reports| reports.get_mut(report - 1));
+                if let Some(Report { status, .. }) = report.filter(|_| is_back) {
                     status.remaining = status.remaining.saturating_add(cost).min(status.limit);
                 }
                 refused

@@ -6,7 +6,7 @@ use crate::key::RequestKey;
 use core::hash::BuildHasher;
 use core::time::Duration;
 use std::sync::Arc;
-use tollgate::{Clock, Denied, KeyedLimiter, OwnedKeyedLine, Place, Quota, Timer};
+use tollgate::{Clock, KeyedLimiter, OwnedKeyedLine, Place, Quota, Timer};
 
 /// A place in the line of a key.
 type KeyPlace<K, S, C> = Place<OwnedKeyedLine<K, S, C>>;
@@ -59,16 +59,12 @@ where
 
     fn hold(&self, asked: Asked<'_>) -> Said<Held> {
         let Some(key) = self.key.key(asked.request) else { return self.keyless.hold(asked) };
-        let reserve = |n| {
-            let place = Arc::clone(&self.limiter).reserve_owned_within(&key, n, self.longest);
-            place.map_err(|denied| match denied {
-                // Nobody asked to wait.
-                Denied::WouldExceedDeadline(hint) if self.longest.is_zero() => Denied::TryAfter(hint),
-                denied => denied,
-            })
-        };
-        let said = asked.decide(reserve, |n| (reserve(n), self.limiter.status(&key)));
-        said.map(|place| Held::Place((self.hold)(place)))
+        let limiter = || Arc::clone(&self.limiter);
+        let said = asked.decide(
+            |n| limiter().reserve_owned_within(&key, n, self.longest),
+            |n| limiter().reserve_owned_within_with_status(&key, n, self.longest),
+        );
+        said.without_waiting(self.longest.is_zero()).map(|place| Held::Place((self.hold)(place)))
     }
 
     fn waits(&self) -> bool {

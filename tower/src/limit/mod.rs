@@ -37,6 +37,14 @@ impl<T> Said<T> {
         }
     }
 
+    /// The same, where nobody has asked to wait, if so: there is no deadline then that would be exceeded.
+    pub(crate) fn without_waiting(self, so: bool) -> Self {
+        match self {
+            Self::Denied(Denied::WouldExceedDeadline(hint)) if so => Self::Denied(Denied::TryAfter(hint)),
+            said => said,
+        }
+    }
+
     /// The same, with what `f` makes of the tokens.
     pub(crate) fn map<U>(self, f: impl FnOnce(T) -> U) -> Said<U> {
         match self {
