@@ -1,7 +1,7 @@
 //! [`Keyed`]: a limit for each key.
 
 use super::held::{Due, InLine, Now};
-use super::{Asked, Held, Keyless, Limit, Said};
+use super::{Asked, Held, Keyless, Limit, Said, Seen};
 use crate::key::RequestKey;
 use core::hash::BuildHasher;
 use core::time::Duration;
@@ -44,6 +44,16 @@ where
     }
 }
 
+impl<X: RequestKey, S, C: Clock> Keyed<X, X::Key, S, C> {
+    #[inline]
+    fn key(&self, request: Seen<'_>) -> Option<X::Key> {
+        match request {
+            Seen::Apart(parts) => self.key.key(parts),
+            Seen::Whole(headers, extensions) => self.key.key_in(headers, extensions),
+        }
+    }
+}
+
 impl<X, K, S, C> Limit for Keyed<X, K, S, C>
 where
     X: RequestKey<Key = K> + Send + Sync,
@@ -52,13 +62,13 @@ where
     C: Clock + Send + Sync + 'static,
 {
     fn take(&self, asked: Asked<'_>) -> Said<()> {
-        let Some(key) = self.key.key(asked.request) else { return self.keyless.take(asked) };
+        let Some(key) = self.key(asked.request) else { return self.keyless.take(asked) };
         let limiter = &self.limiter;
         asked.decide(|n| limiter.try_acquire_n(&key, n), |n| limiter.try_acquire_n_with_status(&key, n))
     }
 
     fn hold(&self, asked: Asked<'_>) -> Said<Held> {
-        let Some(key) = self.key.key(asked.request) else { return self.keyless.hold(asked) };
+        let Some(key) = self.key(asked.request) else { return self.keyless.hold(asked) };
         let limiter = || Arc::clone(&self.limiter);
         let said = asked.decide(
             |n| limiter().reserve_owned_within(&key, n, self.longest),
@@ -69,6 +79,10 @@ where
 
     fn waits(&self) -> bool {
         !self.longest.is_zero()
+    }
+
+    fn reads_all(&self) -> bool {
+        self.key.reads_all()
     }
 
     fn quota(&self) -> Quota {
