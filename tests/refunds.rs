@@ -4,7 +4,8 @@ use core::time::Duration;
 use std::sync::Arc;
 use tollgate::{
     AdjustableTokenBucket, Counted, FixedWindow, IntervalBucket, KeyedLimiter, ManualClock, Nanos, PackedTokenBucket,
-    Quota, RateLimit, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Taken, TokenBucket, WaitingTokenBucket,
+    Quota, RateLimit, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Taken, TokenBucket,
+    WaitingTokenBucket,
 };
 
 fn at(seconds: u64) -> Nanos {

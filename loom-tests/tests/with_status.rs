@@ -143,7 +143,8 @@ fn a_refusal_beside_a_refund<L: RateLimit + Send + Sync + 'static>(limiter: L, a
 /// Two callers take a place for two each: one is due at once and has left an empty bucket, the other waits until there is none before it.
 fn two_stand_in_line<L: RateLimit + Send + Sync + 'static>(limiter: L, ask: Ask<L>) {
     let told = race(&Arc::new(limiter), [(); 2], move |limiter, ()| ask(limiter, 2));
-    let mut until_full = told.map(|(decision, status)| (decision.is_ok(), status.remaining, status.reset_after.as_nanos()));
+    let mut until_full =
+        told.map(|(decision, status)| (decision.is_ok(), status.remaining, status.reset_after.as_nanos()));
     until_full.sort_unstable();
     assert_eq!(until_full, [(true, 0, 16), (true, 0, 32)], "{SYMPTOM}");
 }

@@ -9,7 +9,7 @@ use alloc::sync::Arc;
 /// Implements [`RateLimit`] and [`RateLimitAt`] for a limiter by the methods of the same names of another type: of itself,
 /// which has them without the traits too, so that nobody must import them; or of what it points to.
 ///
-/// `nothing back` stands after a limiter that takes no refunds, and `pointed to` or `asked what it takes back` after a pointer, for
+/// `nothing back` stands after a limiter that takes no refunds, `refunds alone` after one that takes back by number alone, and `pointed to` or `asked what it takes back` after a pointer, for
 /// which the trait's own methods stand.
 macro_rules! delegate {
     ([$($generics:tt)*] $limiter:ty => $to:ty) => {
@@ -17,6 +17,13 @@ macro_rules! delegate {
     };
     ([$($generics:tt)*] $limiter:ty => $to:ty, pointed to) => {
         $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to, take_back; refund take_n take_n_with_status; {});
+    };
+    ([$($generics:tt)*] $limiter:ty => $to:ty, refunds alone) => {
+        $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to; {
+            fn refund(&self, n: u64) {
+                <$to>::refund(self, n);
+            }
+        });
     };
     ([$($generics:tt)*] $limiter:ty => $to:ty, nothing back) => {
         $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to; {

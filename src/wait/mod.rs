@@ -77,6 +77,7 @@ mod tests;
 mod throttled;
 mod token_bucket;
 mod turns;
+mod with_status;
 
 #[cfg(feature = "async")]
 pub use future::{Acquire, Turn};

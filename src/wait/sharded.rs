@@ -3,7 +3,7 @@
 use super::line::{Line, sealed};
 use super::place::Place;
 use super::pool::lower;
-use crate::algorithm::Stretch;
+use crate::algorithm::{Algorithm, Stretch};
 use crate::clock::Clock;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;

@@ -78,7 +78,7 @@ impl<C: Clock> WaitingTokenBucket<C> {
     /// [`try_acquire_n_with_status`](Self::try_acquire_n_with_status).
     pub fn take_n_with_status(&self, n: u64) -> (Result<Taken, Denied>, Status) {
         let now = self.bucket().clock.now();
-        let (end, status) = self.decide_with_status(n, now, now);
-        (end.map(|end| Taken::new(n, now).with_states(0, end)), status)
+        let (reserved, status) = self.decide_with_status(n, now, now);
+        (reserved.map(|reserved| Taken::new(n, now).with_states(0, reserved.end)), status)
     }
 }

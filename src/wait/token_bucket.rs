@@ -125,12 +125,6 @@ impl<C> WaitingTokenBucket<C> {
         }
     }
 
-    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), as of `now`. No clock is read.
-    pub fn try_acquire_n_with_status_at(&self, n: u64, now: Nanos) -> (Result<(), Denied>, Status) {
-        let (decision, status) = self.decide_with_status(n, now, now);
-        (decision.map(|_| ()), status)
-    }
-
     /// As [`try_acquire`](Self::try_acquire), as of `now`. No clock is read.
     ///
     /// # Errors
@@ -174,7 +168,7 @@ impl<C> WaitingTokenBucket<C> {
         self.status_of(self.word(), now)
     }
 
-    fn status_of(&self, word: u64, now: Nanos) -> Status {
+    pub(super) fn status_of(&self, word: u64, now: Nanos) -> Status {
         let status = self.gcra().status(word, now);
         let retry_after = match self.pool.look(self.gcra(), 1, now, now) {
             Ok(()) => Some(Duration::ZERO),
@@ -214,39 +208,6 @@ impl<C> WaitingTokenBucket<C> {
                     Denied::TryAfter(hint) => Denied::TryAfter(sooner(pooled, hint)),
                     denied => denied,
                 })
-            }
-        }
-    }
-
-    /// As [`reserve`](sealed::Line::reserve), until `last`: the position after the tokens, and the status that the decision has left.
-    pub(super) fn decide_with_status(&self, n: u64, now: Nanos, last: Nanos) -> (Result<u64, Denied>, Status) {
-        let (decision, word) = self.decide_by(n, now, last);
-        (decision, self.status_of(self.pool.lowered(word), now))
-    }
-
-    /// `n` tokens that are due at `now`, or else those that are due first, if that is by `last`: the position after them; and the
-    /// word that the decision has left (rules 1, 5 and 6).
-    fn decide_by(&self, n: u64, now: Nanos, last: Nanos) -> (Result<u64, Denied>, u64) {
-        let (gcra, cell) = (self.gcra(), &self.bucket.cell);
-        let decide = |last| {
-            let (decision, word) = cell.decide(|word| gcra.reserve(word, n, now, last));
-            (decision.map(|()| word), word)
-        };
-        let at_once = decide(now);
-        if !matches!(at_once.0, Err(Denied::TryAfter(_))) || last <= now && self.pool.is_empty() {
-            return at_once;
-        }
-        let Ok((cost, _)) = gcra.price(n) else { return at_once };
-        self.pool.absorb(cell);
-        match self.pool.take(gcra, n, now, last) {
-            Ok(start) => (Ok(start + cost), cell.load()), // the pool has decided; the word is looked at only now
-            Err(pooled) => {
-                let (decision, word) = decide(last);
-                let sooner = |denied| match denied {
-                    Denied::TryAfter(hint) => Denied::TryAfter(sooner(pooled, hint)),
-                    denied => denied,
-                };
-                (decision.map_err(sooner), word)
             }
         }
     }
@@ -308,17 +269,6 @@ impl<C: Clock> WaitingTokenBucket<C> {
     #[inline]
     pub fn try_acquire_n(&self, n: u64) -> Result<(), Denied> {
         self.try_acquire_n_at(n, self.bucket.clock.now())
-    }
-
-    /// Takes `n` tokens, or none; returns the decision and the status that it has left, admitted or denied: as of
-    /// the very word which was decided on, with what was then given back of places, on one reading of the clock.
-    pub fn try_acquire_n_with_status(&self, n: u64) -> (Result<(), Denied>, Status) {
-        self.try_acquire_n_with_status_at(n, self.bucket.clock.now())
-    }
-
-    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), for one token.
-    pub fn try_acquire_with_status(&self) -> (Result<(), Denied>, Status) {
-        self.try_acquire_n_with_status(1)
     }
 
     /// Takes as many tokens as one call can, up to `n`; returns how many, which may be 0.
@@ -391,37 +341,6 @@ impl<C: Clock> WaitingTokenBucket<C> {
         Place::reserve(self, n, max_wait, now)
     }
 
-    /// A place for `n` tokens that is due within `max_wait`, or none; and the status that the decision has left, either way: as of
-    /// the very word which was decided on, on one reading of the clock, as for
-    /// [`try_acquire_n_with_status`](Self::try_acquire_n_with_status).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use tollgate::{ManualClock, Quota, WaitingTokenBucket};
-    ///
-    /// let quota = Quota::per_second(1).with_burst(2);
-    /// let bucket = WaitingTokenBucket::with_clock(quota, Duration::MAX, ManualClock::new());
-    /// let (now, status) = bucket.reserve_within_with_status(1, Duration::ZERO);
-    /// assert_eq!((now.is_ok(), status.remaining), (true, 1));
-    /// let (later, status) = bucket.reserve_within_with_status(2, Duration::from_secs(1));
-    /// assert_eq!((later.is_ok(), status.reset_after), (true, Duration::from_secs(3)));
-    /// ```
-    pub fn reserve_within_with_status(&self, n: u64, max_wait: Duration) -> (Result<Place<&Self>, Denied>, Status) {
-        self.reserve_within_with_status_at(n, max_wait, self.bucket.clock.now())
-    }
-
-    /// As [`reserve_within_with_status`](Self::reserve_within_with_status), as of `now`. No clock is read.
-    pub fn reserve_within_with_status_at(
-        &self,
-        n: u64,
-        max_wait: Duration,
-        now: Nanos,
-    ) -> (Result<Place<&Self>, Denied>, Status) {
-        Place::reserve_with_status(self, n, max_wait, now)
-    }
-
     /// As [`reserve`](Self::reserve), for a place that can be kept anywhere.
     ///
     /// # Errors
@@ -439,16 +358,6 @@ impl<C: Clock> WaitingTokenBucket<C> {
     pub fn reserve_owned_within(self: Arc<Self>, n: u64, max_wait: Duration) -> Result<Place<Arc<Self>>, Denied> {
         let now = self.bucket.clock.now();
         Place::reserve(self, n, max_wait, now)
-    }
-
-    /// As [`reserve_within_with_status`](Self::reserve_within_with_status), for a place that can be kept anywhere.
-    pub fn reserve_owned_within_with_status(
-        self: Arc<Self>,
-        n: u64,
-        max_wait: Duration,
-    ) -> (Result<Place<Arc<Self>>, Denied>, Status) {
-        let now = self.bucket.clock.now();
-        Place::reserve_with_status(self, n, max_wait, now)
     }
 
     /// The turns of one caller, one after the other, each of whom may be `slack` late: see [`Turns`].
@@ -498,8 +407,7 @@ impl<C> sealed::Line for WaitingTokenBucket<C> {
 
     fn reserve_with_status(&self, n: u64, max_wait: Duration, now: Nanos) -> (Result<Reserved, Denied>, Status) {
         let last = now.saturating_add(max_wait.min(self.longest));
-        let (decision, status) = self.decide_with_status(n, now, last);
-        let reserved = decision.map(|end| Reserved { end, due: self.gcra().due(end, now) });
+        let (reserved, status) = self.decide_with_status(n, now, last);
         (reserved.map_err(|denied| self.not_in_time(denied, max_wait)), status)
     }
 

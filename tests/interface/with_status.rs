@@ -4,8 +4,8 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 use tollgate::{
-    AdjustableTokenBucket, Clock, Counted, Denied, KeyedLimiter, KeyedRateLimit, Line, ManualClock, Nanos, Place, Quota,
-    RateLimit, RateLimitAt, ShardedTokenBucket, Status, TokenBucket, WaitingTokenBucket,
+    AdjustableTokenBucket, Clock, Counted, Denied, KeyedLimiter, KeyedRateLimit, Line, ManualClock, Nanos, Place,
+    Quota, RateLimit, RateLimitAt, ShardedTokenBucket, Status, TokenBucket, WaitingTokenBucket,
 };
 use tollgate_testing::each_word;
 

@@ -10,7 +10,7 @@ use core::time::Duration;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
-use counting::{Counting, ask};
+use counting::{Counting, ask, bucket};
 use http::{Request, Response, request::Parts};
 use tollgate::{Clock, KeyedLimiter, ManualClock, Nanos, Quota, Timer, TokenBucket, WaitingTokenBucket};
 use tollgate_tower::{Dialect, Keyless, Policy, RateLimitLayer};
@@ -74,7 +74,7 @@ fn policies() -> Vec<(&'static str, Policy, Interrupted)> {
         let clock = Interrupted::default();
         let limiter = Arc::new(KeyedLimiter::with_clock(quota, 10, clock.clone()));
         let other = Arc::clone(&limiter);
-        clock.by(move || drop(other.try_acquire(&7)));
+        clock.by(move || assert!(other.try_acquire(&7).is_ok()));
         let policy = if patience.is_zero() {
             Policy::per_key(limiter, by_key, Keyless::Reject)
         } else {
@@ -86,14 +86,14 @@ fn policies() -> Vec<(&'static str, Policy, Interrupted)> {
         let clock = Interrupted::default();
         let line = Arc::new(WaitingTokenBucket::with_clock(quota, PATIENCE, clock.clone()));
         let other = Arc::clone(&line);
-        clock.by(move || drop(other.try_acquire()));
+        clock.by(move || assert!(other.try_acquire().is_ok()));
         all.push((name, Policy::waiting(line, patience), clock));
     }
     let clock = Interrupted::default();
-    let bucket = Arc::new(TokenBucket::with_clock(quota, clock.clone()));
-    let other = Arc::clone(&bucket);
-    clock.by(move || drop(other.try_acquire()));
-    all.push(("bucket", Policy::new(bucket), clock));
+    let plain = Arc::new(TokenBucket::with_clock(quota, clock.clone()));
+    let other = Arc::clone(&plain);
+    clock.by(move || assert!(other.try_acquire().is_ok()));
+    all.push(("bucket", Policy::new(plain), clock));
     all
 }
 
@@ -110,7 +110,7 @@ fn layer(policies: impl IntoIterator<Item = Policy>) -> RateLimitLayer {
 #[test]
 fn what_another_client_takes_after_the_decision_is_in_no_field() {
     for (name, policy, clock) in policies() {
-        let last = Policy::new(TokenBucket::new(Quota::per_hour(1_000))).named("last");
+        let last = Policy::new(bucket(Quota::per_hour(1_000), &ManualClock::new())).named("last");
         let service = layer([policy.named("held"), last]).layer(Counting::default());
         let answer = ask(&service, Request::new(()));
         assert_eq!((told(&answer), clock.readings.load(Relaxed)), ("r=9;t=360", 1), "{name}");
@@ -136,7 +136,7 @@ fn what_another_client_reserves_after_the_decision_is_in_no_field_of_who_waits()
     let other = Arc::clone(&limiter);
     clock.by(move || core::mem::forget(other.reserve(&7, 1)));
     let waiting = Policy::per_key_waiting(limiter, by_key, Keyless::Reject, Duration::from_secs(600)).named("held");
-    let last = Policy::new(TokenBucket::new(Quota::per_hour(1_000))).named("last");
+    let last = Policy::new(bucket(Quota::per_hour(1_000), &ManualClock::new())).named("last");
     let mut service = layer([waiting, last]).layer(Counting::default());
     let mut answer = pin!(service.call(Request::new(())));
     let mut poll = || answer.as_mut().poll(&mut Context::from_waker(Waker::noop()));
@@ -173,7 +173,7 @@ impl Hasher for Sum {
 
 #[test]
 fn a_key_is_looked_up_once() {
-    let last = || Policy::new(TokenBucket::new(Quota::per_hour(1_000))).named("last");
+    let last = || Policy::new(bucket(Quota::per_hour(1_000), &ManualClock::new())).named("last");
     for held in [false, true] {
         for waiting in [false, true] {
             let hashes = CountingHashes::default();

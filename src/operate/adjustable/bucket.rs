@@ -177,9 +177,7 @@ impl<C> AdjustableTokenBucket<C> {
             Err(denied) => Err((denied, terms.status(position, now))),
         });
         match decided {
-            Ok((terms, before, after)) => {
-                (Ok(Taken::new(n, now).with_states(before, after)), terms.status(after, now))
-            }
+            Ok((terms, before, after)) => (Ok(Taken::new(n, now).with_states(before, after)), terms.status(after, now)),
             Err((denied, status)) => (Err(denied), status),
         }
     }
