@@ -176,7 +176,9 @@ fn whatever_takes_back(clock: &ManualClock, check: impl Fn(&str, &dyn RateLimit)
         ("interval", Box::new(IntervalBucket::with_clock(quota, clock.clone()))),
         ("log", Box::new(SlidingWindowLog::with_clock(quota, clock.clone()))),
     ];
-    limiters.iter().for_each(|(name, limiter)| check(name, limiter));
+    for (name, limiter) in &limiters {
+        check(name, limiter);
+    }
 }
 
 fn take(limiter: &dyn RateLimit, n: u64, status: bool) -> Taken {

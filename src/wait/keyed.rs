@@ -21,7 +21,7 @@ use std::time::Instant;
 
 mod limit;
 mod owned;
-pub use owned::OwnedKeyedLine;
+pub use owned::{OwnedKeyedLine, OwnedKeyedPlace};
 
 /// A key's line in a [`KeyedLimiter`]: what its places point to, and the limiter as it is to this one key.
 ///

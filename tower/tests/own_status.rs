@@ -62,9 +62,8 @@ impl Interrupted {
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn by_key(_: &Parts) -> Option<u32> {
-    Some(7)
-}
+/// All requests are of one key.
+const BY_KEY: fn(&Parts) -> Option<u32> = |_| Some(7);
 
 /// Policies of ten an hour, and the clock of each, on which another client takes of the same limit and never waits.
 fn policies() -> Vec<(&'static str, Policy, Interrupted)> {
@@ -76,9 +75,9 @@ fn policies() -> Vec<(&'static str, Policy, Interrupted)> {
         let other = Arc::clone(&limiter);
         clock.by(move || assert!(other.try_acquire(&7).is_ok()));
         let policy = if patience.is_zero() {
-            Policy::per_key(limiter, by_key, Keyless::Reject)
+            Policy::per_key(limiter, BY_KEY, Keyless::Reject)
         } else {
-            Policy::per_key_waiting(limiter, by_key, Keyless::Reject, patience)
+            Policy::per_key_waiting(limiter, BY_KEY, Keyless::Reject, patience)
         };
         all.push((name, policy, clock));
     }
@@ -135,7 +134,7 @@ fn what_another_client_reserves_after_the_decision_is_in_no_field_of_who_waits()
     limiter.try_acquire_n(&7, 10).unwrap();
     let other = Arc::clone(&limiter);
     clock.by(move || core::mem::forget(other.reserve(&7, 1)));
-    let waiting = Policy::per_key_waiting(limiter, by_key, Keyless::Reject, Duration::from_secs(600)).named("held");
+    let waiting = Policy::per_key_waiting(limiter, BY_KEY, Keyless::Reject, Duration::from_secs(600)).named("held");
     let last = Policy::new(bucket(Quota::per_hour(1_000), &ManualClock::new())).named("last");
     let mut service = layer([waiting, last]).layer(Counting::default());
     let mut answer = pin!(service.call(Request::new(())));
@@ -180,9 +179,9 @@ fn a_key_is_looked_up_once() {
             let (quota, clock) = (Quota::per_hour(1), ManualClock::new());
             let limiter = KeyedLimiter::with_hasher_and_clock(quota, 10, hashes.clone(), clock);
             let policy = if waiting {
-                Policy::per_key_waiting(limiter, by_key, Keyless::Reject, PATIENCE)
+                Policy::per_key_waiting(limiter, BY_KEY, Keyless::Reject, PATIENCE)
             } else {
-                Policy::per_key(limiter, by_key, Keyless::Reject)
+                Policy::per_key(limiter, BY_KEY, Keyless::Reject)
             };
             let service = layer([policy.named("held")].into_iter().chain(held.then(last))).layer(Counting::default());
             let looks = |status: u16| {

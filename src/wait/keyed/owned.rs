@@ -26,6 +26,9 @@ pub struct OwnedKeyedLine<K: ?Sized, S, C> {
     key: Identity,
 }
 
+/// A place in the line of a key, with a share in the limiter.
+pub type OwnedKeyedPlace<K, S, C> = Place<OwnedKeyedLine<K, S, C>>;
+
 impl<K: ?Sized, S: BuildHasher, C> KeyedLimiter<K, S, C> {
     /// As [`line`](Self::line), with a share in the limiter.
     pub fn line_owned<Q>(self: Arc<Self>, key: &Q) -> OwnedKeyedLine<K, S, C>
@@ -62,7 +65,7 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
     /// assert_eq!(job.turn.due(), Nanos::from_millis(100));
     /// # Ok::<_, tollgate::Denied>(())
     /// ```
-    pub fn reserve_owned<Q>(self: Arc<Self>, key: &Q, n: u64) -> Result<Place<OwnedKeyedLine<K, S, C>>, Denied>
+    pub fn reserve_owned<Q>(self: Arc<Self>, key: &Q, n: u64) -> Result<OwnedKeyedPlace<K, S, C>, Denied>
     where
         K: Borrow<Q>,
         Q: Hash + ?Sized,
@@ -80,7 +83,7 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
         key: &Q,
         n: u64,
         max_wait: Duration,
-    ) -> Result<Place<OwnedKeyedLine<K, S, C>>, Denied>
+    ) -> Result<OwnedKeyedPlace<K, S, C>, Denied>
     where
         K: Borrow<Q>,
         Q: Hash + ?Sized,
@@ -96,7 +99,7 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
         key: &Q,
         n: u64,
         max_wait: Duration,
-    ) -> (Result<Place<OwnedKeyedLine<K, S, C>>, Denied>, Status)
+    ) -> (Result<OwnedKeyedPlace<K, S, C>, Denied>, Status)
     where
         K: Borrow<Q>,
         Q: Hash + ?Sized,

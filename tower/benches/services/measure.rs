@@ -45,7 +45,7 @@ impl Pace {
     pub(crate) const LOOK: Self =
         Self { turns: 101, requests: 2_000, rounds: 3, each: Duration::from_millis(500), all: true };
     pub(crate) const RECORD: Self =
-        Self { turns: 1_001, requests: 2_000, rounds: 15, each: Duration::from_millis(3_000), all: true };
+        Self { turns: 1_001, requests: 2_000, rounds: 15, each: Duration::from_secs(3), all: true };
 }
 
 /// Before anything over the loopback counts.
@@ -144,6 +144,10 @@ async fn loopback(router: Router, each: Duration) -> (f64, f64) {
     (count / each.as_secs_f64(), p99)
 }
 
+/// How long the two runs are that callgrind counts.
+const FEW: u32 = 2_000;
+const MANY: u32 = 4_000;
+
 /// Instructions of a request; `None` where there is no valgrind.
 fn instructions(engine: Engine) -> Result<Option<f64>> {
     let counted = |count: u32| {
@@ -156,8 +160,6 @@ fn instructions(engine: Engine) -> Result<Option<f64>> {
         let count = said.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse::<f64>().ok());
         if output.status.success() && count.is_some() { Ok(count) } else { Err(failed(engine, &output)) }
     };
-    const FEW: u32 = 2_000;
-    const MANY: u32 = 4_000;
     let (Some(few), Some(many)) = (counted(FEW)?, counted(MANY)?) else { return Ok(None) };
     Ok(Some(((many - few) / f64::from(MANY - FEW)).round()))
 }

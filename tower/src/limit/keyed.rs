@@ -6,13 +6,10 @@ use crate::key::RequestKey;
 use core::hash::BuildHasher;
 use core::time::Duration;
 use std::sync::Arc;
-use tollgate::{Clock, KeyedLimiter, OwnedKeyedLine, Place, Quota, Timer};
-
-/// A place in the line of a key.
-type KeyPlace<K, S, C> = Place<OwnedKeyedLine<K, S, C>>;
+use tollgate::{Clock, KeyedLimiter, OwnedKeyedPlace, Quota, Timer};
 
 /// How a place becomes something held: with a timer, or without.
-type Hold<K, S, C> = fn(KeyPlace<K, S, C>) -> Box<dyn Due>;
+type Hold<K, S, C> = fn(OwnedKeyedPlace<K, S, C>) -> Box<dyn Due>;
 
 /// A limit for each key, in which requests wait for at most `longest`.
 pub(crate) struct Keyed<X, K, S, C: Clock> {
