@@ -1,8 +1,10 @@
 //! The hot paths, a function each that callgrind can find by its name.
 
 use crate::figures::error::{Error, Result};
+use core::cell::Cell;
 use core::hint::black_box;
 use core::time::Duration;
+use std::hash::RandomState;
 use tollgate::algorithm::Algorithm;
 use tollgate::{
     AdjustableTokenBucket, Counted, FixedWindow, Handle, HeavyKeys, IntervalBucket, KeyedLimiter, ManualClock, Nanos,
@@ -59,7 +61,13 @@ pub const PROBES: &[Probe] = &[
     Probe { name: "keyed-deny", run: || keyed_deny(&indebted()) },
     Probe { name: "keyed-status-admit", run: || keyed_status_admit(&KeyedLimiter::new(WIDE, 1_000)) },
     Probe { name: "keyed-status-deny", run: || keyed_status_deny(&indebted()) },
-    Probe { name: "heavy-keys-known", run: || heavy_keys_known(&HeavyKeys::new(100)) },
+    Probe { name: "keyed-look", run: || keyed_look(&indebted()) },
+    Probe { name: "keyed-fractions-admit", run: || keyed_fractions_admit(&KeyedLimiter::new(FRACTIONS, 1_000)) },
+    Probe { name: "keyed-changed-admit", run: || keyed_changed_admit(&changed(WIDE)) },
+    Probe { name: "keyed-changed-deny", run: || keyed_changed_deny(&changed(NARROW)) },
+    Probe { name: "keyed-changing-admit", run: || keyed_changing_admit(&changed(WIDE)) },
+    Probe { name: "heavy-keys-known", run: || heavy_keys_known(&HeavyKeys::new(PLACES)) },
+    Probe { name: "heavy-keys-new", run: || heavy_keys_new(&(HeavyKeys::new(PLACES), Cell::new(0))) },
 ];
 
 /// Never used up by a probe.
@@ -72,10 +80,16 @@ const NARROW: Quota = Quota::per_hour(1);
 const AHEAD: Quota = Quota::per_second(1_000).with_burst(1);
 /// As many on every machine, for a status looks at each.
 const SHARDS: usize = 16;
+/// Never used up by a probe, and a token takes no whole number of nanoseconds.
+const FRACTIONS: Quota = Quota::per(300_000_000, Duration::from_millis(1_001));
+/// How many keys are remembered.
+const PLACES: usize = 100;
 /// How far a line may reach.
 const LONGEST: Duration = Duration::from_hours(1);
 /// The instant of every call. No clock of the machine is read: its cost would depend on the machine.
 const NOW: Nanos = Nanos::from_secs(1);
+/// Long after a quota has changed at the clock's origin.
+const LONG_AFTER: Nanos = Nanos::from_secs(1_000_000);
 
 /// Runs the probe of that name.
 ///
@@ -125,6 +139,15 @@ fn empty() -> ShardedTokenBucket<ManualClock> {
 fn indebted() -> KeyedLimiter<u64> {
     let limiter = KeyedLimiter::new(NARROW, 1_000);
     assert!(limiter.try_acquire_n_at(&7, 1, NOW).is_ok());
+    limiter
+}
+
+/// Whose quota has changed to this one at the clock's origin, at which a key has spent its tokens long after that.
+fn changed(quota: Quota) -> KeyedLimiter<u64, RandomState, ManualClock> {
+    let half = Quota::per(quota.tokens(), 2 * quota.period()).with_burst(quota.burst());
+    let limiter = KeyedLimiter::with_clock(half, 1_000, ManualClock::new());
+    limiter.set_quota(quota).expect("a class can have it");
+    assert!(quota != NARROW || limiter.try_acquire_n_at(&7, 1, LONG_AFTER).is_ok());
     limiter
 }
 
@@ -206,8 +229,28 @@ probe!(keyed_status_deny, KeyedLimiter<u64>, |keys| {
     let (decision, status) = keys.try_acquire_n_with_status_at(&black_box(7), black_box(1), black_box(NOW));
     decision.is_err() && black_box(status).remaining == 0
 });
+probe!(keyed_look, KeyedLimiter<u64>, |keys| {
+    black_box(keys.status_at(&black_box(7), black_box(NOW))).remaining == 0
+});
+probe!(keyed_fractions_admit, KeyedLimiter<u64>, |keys| keys
+    .try_acquire_n_at(&black_box(7), black_box(1), black_box(NOW))
+    .is_ok());
+probe!(keyed_changed_admit, KeyedLimiter<u64, RandomState, ManualClock>, |keys| keys
+    .try_acquire_n_at(&black_box(7), black_box(1), black_box(LONG_AFTER))
+    .is_ok());
+probe!(keyed_changed_deny, KeyedLimiter<u64, RandomState, ManualClock>, |keys| keys
+    .try_acquire_n_at(&black_box(7), black_box(1), black_box(LONG_AFTER))
+    .is_err());
+probe!(keyed_changing_admit, KeyedLimiter<u64, RandomState, ManualClock>, |keys| keys
+    .try_acquire_n_at(&black_box(7), black_box(1), black_box(NOW))
+    .is_ok());
 probe!(heavy_keys_known, HeavyKeys<u64>, |keys| {
     keys.record(&black_box(7), 1);
+    keys.missed() == 0
+});
+probe!(heavy_keys_new, (HeavyKeys<u64>, Cell<u64>), |(keys, next)| {
+    next.set(next.get() + 1);
+    keys.record(&black_box(next.get()), 1);
     keys.missed() == 0
 });
 
