@@ -76,6 +76,9 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
     /// it can be spent again.
     pub(crate) fn give_back(&self, key: Identity, n: u64, full_at: u64, now: Nanos) -> u64 {
         self.terms.at(self.store.within(now), |pace, now| {
+            if pace.quota().is_unlimited() {
+                return n; // nothing was charged
+            }
             if pace.recovered(full_at) <= now.0 {
                 return 0; // it has drained, and the slot may be another's
             }

@@ -186,6 +186,20 @@ fn one_at_a_time(limiter: &Limiter, now: Nanos) -> u64 {
     (0..100).filter(|_| limiter.try_acquire_n_at(1, now).is_ok()).count() as u64
 }
 
+/// Where a unit is sixteen tokens, what is given back is whole units: a part of one is said to stay spent.
+#[test]
+fn a_key_says_that_a_part_of_a_unit_stays_spent() {
+    let quota = Quota::per_second(12_500_000_000);
+    let limiter = std::sync::Arc::new(tollgate::KeyedLimiter::<str>::with_clock(quota, 10, ManualClock::new()));
+    let alice: Limiter = Box::new(limiter.line_owned("alice"));
+    let now = Nanos::from_secs(1);
+    for (n, whole) in [(32, true), (24, false), (16, true), (1, false)] {
+        let before = alice.available_at(now);
+        let spent = refused_late(&alice, n, now, || ()).spent().count();
+        assert_eq!((spent == 0, alice.available_at(now) == before), (whole, whole), "{n} of {before}");
+    }
+}
+
 /// All who refuse are named, also those that had not been reached.
 #[test]
 fn a_late_refusal_names_all_who_refuse() {
