@@ -295,6 +295,20 @@ impl Pace {
         self.course.instant(full_at)
     }
 
+    /// As [`recovered`](Self::recovered), and no earlier than if what is owed at `now` by the `present` pace, to which this one has
+    /// changed since, were as many tokens here.
+    pub(super) fn recovered_beside(&self, present: &Self, full_at: u64, now: Nanos) -> u64 {
+        let recovered = self.recovered(full_at);
+        if (present.start, present.quota) == (self.start, self.quota) {
+            return recovered;
+        }
+        let owes = present.recovered(full_at).saturating_sub(now.0);
+        let counted = self.due.period() > 0 && present.due.period() > 0;
+        let owes = if counted { Factor::of(present.rate(), self.rate()).times(owes) } else { Some(owes) };
+        let until = owes.and_then(|owes| now.0.checked_add(owes)).unwrap_or(Word::LAST);
+        recovered.max(until.min(Word::LAST))
+    }
+
     /// The instant that a word has of a bucket that is full at `instant`.
     pub(super) fn word(&self, instant: u64) -> u64 {
         self.course.word(instant)
