@@ -57,6 +57,11 @@ impl<K: ?Sized, S, C: Clock> Class<'_, K, S, C> {
     /// [Places](KeyedLimiter::reserve) that are held keep the instants that they were told. What they take until the last of them is
     /// due comes on top, and so does, at a lower rate, what lies more than two bursts ahead in such a key's line.
     ///
+    /// # Giving back
+    ///
+    /// What is [given back](Self::refund) of a key at once is at most what comes, at the present rate, in the time of the longest debt of
+    /// the quotas that the limiter was built with; the rest stays spent. So build it with the largest burst that it is to have.
+    ///
     /// # Progress
     ///
     /// Lock-free. A call that comes in the middle of a change waits for some microseconds at most, and then goes on under the old quota;
