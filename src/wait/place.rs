@@ -131,6 +131,7 @@ impl<L: Line> Place<L> {
     }
 
     /// As [`cancel`](Self::cancel), in place.
+    #[inline]
     pub(super) fn empty(&mut self) -> u64 {
         if self.n == 0 {
             return 0;

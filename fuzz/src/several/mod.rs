@@ -225,7 +225,7 @@ impl Run {
             limit,
             limiter: &*self.subjects[self.places[limit]].limiter,
             events: &events,
-            others: others.filter(|&(at, _)| at == limit).map_or(&[], |(_, others)| others),
+            others: others.filter(|&(at, _)| at == limit).map(|(_, others)| others).unwrap_or_default(),
             subjects: &self.subjects,
         });
         let limits = spies.each_ref().map(|spy| spy as &dyn RateLimitAt);

@@ -1,6 +1,6 @@
 //! [`Subject`]: a limiter beside the history of what was taken of it, from which its model is built anew for each question.
 
-use super::spy::{Boxed, Limiter};
+use super::spy::Boxed;
 use arbitrary::Arbitrary;
 use core::time::Duration;
 use std::sync::Arc;
@@ -215,8 +215,8 @@ impl Subject {
         }
         let untouched = self.state == after;
         match self.sort {
-            // A key whose debt is over may have lost its slot: then there is nothing to give back.
-            Some(Sort::Key(_)) if untouched && now > held.at => {}
+            // A key whose debt is over by somebody's reading may have lost its slot: then there is nothing to give back.
+            Some(Sort::Key(_)) if untouched && now.max(self.exact_from) > held.at => {}
             _ if untouched => assert!(taken_back, "{}", what()),
             Some(Sort::Window | Sort::Counter) => assert!(taken_back, "{}", what()),
             Some(Sort::Waiting) => {} // if its pool has room
