@@ -79,7 +79,9 @@ fn a_reading_after_the_change_finds_the_new_quota() {
 #[test]
 fn a_call_is_decided_on_one_quota() {
     let threads: [&[Call]; 2] = [&[Set(SLOW), Set(SLOWER)], &[Take(5)]];
-    Model { name: "two changes", before: &[], threads }.holds().fails("no second look", Rules { second_look: false, ..Rules::ALL });
+    Model { name: "two changes", before: &[], threads }
+        .holds()
+        .fails("no second look", Rules { second_look: false, ..Rules::ALL });
     let threads: [&[Call]; 2] = [&[Set(SLOWER)], &[Take(5)]];
     Model { name: "a change", before: &[], threads }
         .holds()
@@ -89,11 +91,13 @@ fn a_call_is_decided_on_one_quota() {
 /// Long after a change a call reads but a few of its quota's words, while others are changing it.
 #[test]
 fn a_usual_call_is_decided_on_one_quota() {
-    let (before, threads): (&[Call], [&[Call]; 2]) = (&[Set(SLOW), Tick(LONG_AFTER)], [&[Set(FAST), Set(SLOWER)], &[Take(5)]]);
+    let (before, threads): (&[Call], [&[Call]; 2]) =
+        (&[Set(SLOW), Tick(LONG_AFTER)], [&[Set(FAST), Set(SLOWER)], &[Take(5)]]);
     Model { name: "two changes, long after another", before, threads }
         .holds()
         .fails("no second look", Rules { usual_second_look: false, ..Rules::ALL });
-    let (before, threads): (&[Call], [&[Call]; 2]) = (&[Set(SLOW), Tick(LONG_AFTER), Take(4)], [&[Set(FAST)], &[Take(2)]]);
+    let (before, threads): (&[Call], [&[Call]; 2]) =
+        (&[Set(SLOW), Tick(LONG_AFTER), Take(4)], [&[Set(FAST)], &[Take(2)]]);
     Model { name: "a step up, long after another", before, threads }.holds();
 }
 

@@ -18,7 +18,13 @@ impl Table {
     /// somebody else is charging it just now.
     #[inline(always)]
     #[allow(clippy::inline_always)] // what a call would store for it must reach memory before the CAS can
-    pub(super) fn acquire(line: &Line, pace: Usual, key: Identity, cost: u64, now: Nanos) -> Option<Result<(), Denied>> {
+    pub(super) fn acquire(
+        line: &Line,
+        pace: Usual,
+        key: Identity,
+        cost: u64,
+        now: Nanos,
+    ) -> Option<Result<(), Denied>> {
         let tag = key.tag(0);
         let (slot, word) = line.bucket(line.glance(tag), tag)?;
         match pace.charge(word.instant(), cost, now) {

@@ -135,10 +135,9 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
         match pace.cost(n) {
             Ok(cost @ 1..) => self.store.table.acquire_again(pace, key, cost, now),
             // Decided whatever there is: the look that follows is the first.
-            decided => Decided {
-                decision: decided.map(|_| ()),
-                left: Left::Bucket(self.store.table.full_at(key, pace, now)),
-            },
+            decided => {
+                Decided { decision: decided.map(|_| ()), left: Left::Bucket(self.store.table.full_at(key, pace, now)) }
+            }
         }
     }
 

@@ -121,7 +121,7 @@ pub(crate) use error::Unchanged;
 pub(crate) use identity::Identity;
 pub use inspect::{Debtor, Fingerprint, Occupancy};
 pub use limiter::KeyedLimiter;
-pub(crate) use saved::{Debt, NoRoom, Paces};
+pub(crate) use saved::{Debt, NoRoom};
 pub use seeded::{SeededHasher, SeededState};
 
 /// The lines of a key of this hash, for model checks that need keys to meet.

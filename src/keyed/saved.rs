@@ -74,12 +74,7 @@ pub(crate) enum NoRoom {
 impl Table {
     /// Hands `put` every key that is in debt at `now`, and then every horizon that is later.
     #[allow(clippy::cast_possible_truncation)] // there are fewer than 2^32 of either
-    fn each_debt<E>(
-        &self,
-        paces: &Paces,
-        now: Nanos,
-        mut put: impl FnMut(Debt) -> Result<(), E>,
-    ) -> Result<(), E> {
+    fn each_debt<E>(&self, paces: &Paces, now: Nanos, mut put: impl FnMut(Debt) -> Result<(), E>) -> Result<(), E> {
         let recovered = |word| self.classes.recovered_as_of(&paces.0, word, now);
         for (line, slots) in self.lines().iter().enumerate() {
             for (word, tag) in slots.slots().filter_map(Slot::settled) {

@@ -121,7 +121,8 @@ impl<L: Line> Place<L> {
     }
 
     /// Uses the tokens of a place that has been seen to be due.
-    pub(crate) fn use_up(mut self) {
+    #[cfg(feature = "async")]
+    pub(super) fn use_up(mut self) {
         self.clear();
     }
 

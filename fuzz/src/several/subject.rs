@@ -72,7 +72,6 @@ struct Charge {
 pub(super) struct Held {
     pub(super) subject: usize,
     id: usize,
-    n: u64,
     at: Nanos,
     /// The state that the take has left, and the one before.
     states: [usize; 2],
@@ -202,7 +201,7 @@ impl Subject {
             self.state = self.states;
             self.history.push(Charge { id: self.states, n, at, taken_off: false });
         }
-        Held { subject, id: self.state, n, at, states: [before, self.state] }
+        Held { subject, id: self.state, at, states: [before, self.state] }
     }
 
     /// Judges whether the limiter took back what is held; notes what became of it.

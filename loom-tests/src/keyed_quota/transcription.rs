@@ -159,7 +159,8 @@ impl Transcription {
     /// The pace in force at `now` without its corners, if it is not the first and they are past.
     fn usual(&self, now: u64) -> Option<Pace> {
         let seen = self.version.load(Acquire);
-        let [interval, burst, start, back] = [0, 1, 2, Pace::WORDS - 1].map(|index| self.bank(seen)[index].load(Relaxed));
+        let [interval, burst, start, back] =
+            [0, 1, 2, Pace::WORDS - 1].map(|index| self.bank(seen)[index].load(Relaxed));
         fence(Acquire);
         let in_force = seen & FROZEN == 0 && (!self.rules.usual_second_look || self.version.load(Acquire) == seen);
         let past = start <= now && (back <= now || !self.rules.settled);
