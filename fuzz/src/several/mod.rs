@@ -86,9 +86,9 @@ pub fn limit_set(data: &[u8]) {
     let mut run = Run::new(&input);
     for &step in input.steps.iter().take(60) {
         run.take(step);
-        run.subjects.iter().for_each(|subject| subject.look(run.now));
+        run.each().for_each(|subject| subject.look(run.now));
     }
-    run.subjects.iter().for_each(Subject::judge_all);
+    run.each().for_each(Subject::judge_all);
 }
 
 fn cost(n: u8) -> u64 {
@@ -109,25 +109,29 @@ impl Run {
         let table = Arc::new(KeyedLimiter::with_hasher_and_clock(quota, 1, spread, clock.clone()));
         let mut subjects: Vec<_> = input.limiters.map(|terms| Subject::new(terms, &table, &clock)).into();
         subjects.push(Subject::log(input.log, &clock));
-        // A key is one limiter, however often it is named.
-        let same = |place: usize| {
-            let first = subjects.iter().position(|other| other.key().is_some() && other.key() == subjects[place].key());
-            first.unwrap_or(place)
-        };
-        let last = LIMITS - 1;
-        let places = core::array::from_fn(|limit| {
-            let subjects = if limit == last { ANYWHERE + 1 } else { ANYWHERE };
-            same(usize::from(input.places[limit]) % subjects)
-        });
         let (held, newcomer, latest) = (Vec::new(), 2, Nanos::ZERO);
-        Self { subjects, places, table, clock, now: START, held, newcomer, latest }
+        let mut run = Self { subjects, places: [0; LIMITS], table, clock, now: START, held, newcomer, latest };
+        for (limit, &place) in input.places.iter().enumerate() {
+            let last = limit == LIMITS - 1;
+            run.places[limit] = run.same(usize::from(place) % (ANYWHERE + usize::from(last)));
+        }
+        run
+    }
+
+    /// Every limiter once.
+    fn each(&self) -> impl Iterator<Item = &Subject> {
+        self.subjects.iter().enumerate().filter(|&(place, _)| self.same(place) == place).map(|(_, subject)| subject)
+    }
+
+    /// The first subject that is this limiter: a key is one, however often it is named.
+    fn same(&self, place: usize) -> usize {
+        let key = self.subjects[place].key();
+        self.subjects.iter().position(|other| key.is_some() && other.key() == key).unwrap_or(place)
     }
 
     /// A limiter that can be called beside the set.
     fn any(&self, number: u8) -> usize {
-        let place = usize::from(number) % self.subjects.len();
-        let key = self.subjects[place].key();
-        self.subjects.iter().position(|other| key.is_some() && other.key() == key).unwrap_or(place)
+        self.same(usize::from(number) % self.subjects.len())
     }
 
     fn take(&mut self, step: Step) {
