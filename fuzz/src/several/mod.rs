@@ -242,7 +242,7 @@ impl Run {
         let (said, mut events) = self.spied(None, |set| set.check_n_at(costs, self.now));
         let refused = self.looked(&mut events, 0, costs);
         assert!(events.next().is_none(), "a look is all there is to it");
-        self.judge(said, &refused, None);
+        judge(said, &refused, None);
     }
 
     /// A call of the set. What it asked of whom is gone through one after the other.
@@ -252,7 +252,7 @@ impl Run {
         let mut refused = self.looked(&mut events, 0, costs);
         if !refused.is_empty() {
             assert!(events.next().is_none(), "a refusal after the look takes of nobody");
-            self.judge(said, &refused, None);
+            judge(said, &refused, None);
             return;
         }
         let mut held = Vec::new();
@@ -288,7 +288,7 @@ impl Run {
             }
         }
         assert!(events.next().is_none(), "all that was taken was given back");
-        self.judge(said, &refused, Some(&spent));
+        judge(said, &refused, Some(&spent));
     }
 
     /// Looks at the limits from `first` on; returns who refuses.
@@ -305,19 +305,19 @@ impl Run {
         }
         refused
     }
+}
 
-    /// Judges what the set says, where those have `refused`; late if there is anything that could stay `spent`.
-    fn judge(&self, said: Result<(), DeniedBy>, refused: &[(usize, Denied)], spent: Option<&[usize]>) {
-        let Err(denied) = said else {
-            assert!(refused.is_empty(), "admitted, though {refused:?}");
-            return;
-        };
-        assert!(denied.limits().eq(refused.iter().map(|&(limit, _)| limit)), "{denied}, where {refused:?}");
-        let wait = |denied: &Denied| denied.retry_after().unwrap_or(Duration::MAX);
-        let most = refused.iter().map(|(_, denied)| wait(denied)).max();
-        let longest = refused.iter().find(|(_, denied)| Some(wait(denied)) == most);
-        assert_eq!(Some(&(denied.longest(), denied.denied())), longest, "{refused:?}");
-        assert_eq!(denied.is_late(), spent.is_some());
-        assert!(denied.spent().eq(spent.unwrap_or_default().iter().copied()), "{denied:?}, where {spent:?}");
-    }
+/// Judges what the set says, where those have `refused`; late if there is anything that could stay `spent`.
+fn judge(said: Result<(), DeniedBy>, refused: &[(usize, Denied)], spent: Option<&[usize]>) {
+    let Err(denied) = said else {
+        assert!(refused.is_empty(), "admitted, though {refused:?}");
+        return;
+    };
+    assert!(denied.limits().eq(refused.iter().map(|&(limit, _)| limit)), "{denied}, where {refused:?}");
+    let wait = |denied: &Denied| denied.retry_after().unwrap_or(Duration::MAX);
+    let most = refused.iter().map(|(_, denied)| wait(denied)).max();
+    let longest = refused.iter().find(|(_, denied)| Some(wait(denied)) == most);
+    assert_eq!(Some(&(denied.longest(), denied.denied())), longest, "{refused:?}");
+    assert_eq!(denied.is_late(), spent.is_some());
+    assert!(denied.spent().eq(spent.unwrap_or_default().iter().copied()), "{denied:?}, where {spent:?}");
 }
