@@ -63,13 +63,42 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
                 return Ok((0, now));
             }
             let decided = self.store.table.acquire_again(&pace.patient(now, last), key, cost, now);
-            decided.decision.map_err(|denied| match denied {
-                Denied::TryAfter(hint) => Denied::TryAfter(pace.hint_from(hint, now, last)),
-                denied => denied,
-            })?;
-            let full_at = if let Left::Bucket(full_at) = decided.left { full_at } else { 0 };
-            Ok((full_at, pace.due_at(full_at, now)))
+            Self::place(pace, decided, now, last)
         })
+    }
+
+    /// As [`reserve`](Self::reserve), with the status of the key as of `now` that the decision has left.
+    pub(crate) fn reserve_with_status(
+        &self,
+        key: Identity,
+        n: u64,
+        now: Nanos,
+        last: Nanos,
+    ) -> (Result<(u64, Nanos), Denied>, Status) {
+        self.terms.at(self.store.within(now), |pace, now| {
+            let last = pace.within(self.store.within(last));
+            match pace.cost(n) {
+                Ok(cost @ 1..) => {
+                    let decided = self.store.table.acquire_again(&pace.patient(now, last), key, cost, now);
+                    (Self::place(pace, decided, now, last), self.status_left(pace, &decided, now))
+                }
+                whatever => {
+                    let decided = self.undecided(pace, key, whatever.map(|_| ()), now);
+                    (whatever.map(|_| (0, now)), self.status_left(pace, &decided, now))
+                }
+            }
+        })
+    }
+
+    /// What a decision comes to, of a call at `now` that would wait until `last`: when the key's bucket will be full again, 0 if it
+    /// was admitted without one; and when the tokens are due.
+    fn place(pace: &Pace, decided: Decided, now: Nanos, last: Nanos) -> Result<(u64, Nanos), Denied> {
+        decided.decision.map_err(|denied| match denied {
+            Denied::TryAfter(hint) => Denied::TryAfter(pace.hint_from(hint, now, last)),
+            denied => denied,
+        })?;
+        let full_at = if let Left::Bucket(full_at) = decided.left { full_at } else { 0 };
+        Ok((full_at, pace.due_at(full_at, now)))
     }
 
     /// Gives back at `now` what left a key's bucket full at `full_at`, if nothing was taken since; returns how many tokens of
@@ -107,12 +136,18 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
         let read = self.store.within(now);
         self.terms.at(read, |pace, now| {
             let decided = self.decide_under(pace, key, n, now);
-            let status = match decided.left {
-                Left::Bucket(full_at) => pace.status(full_at, now),
-                Left::Shared(_) | Left::Nothing => self.status_without_slot(pace, &decided, now),
-            };
+            let status = self.status_left(pace, &decided, now);
             (decided.read_at(read, now).decision, status)
         })
+    }
+
+    /// The status of a key at `now` as a decision has left it.
+    #[inline]
+    fn status_left(&self, pace: &Pace, decided: &Decided, now: Nanos) -> Status {
+        match decided.left {
+            Left::Bucket(full_at) => pace.status(full_at, now),
+            Left::Shared(_) | Left::Nothing => self.status_without_slot(pace, decided, now),
+        }
     }
 
     /// What is left to a key for which there is no slot.
@@ -134,11 +169,13 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
     fn decide_under(&self, pace: &Pace, key: Identity, n: u64, now: Nanos) -> Decided {
         match pace.cost(n) {
             Ok(cost @ 1..) => self.store.table.acquire_again(pace, key, cost, now),
-            // Decided whatever there is: the look that follows is the first.
-            decided => {
-                Decided { decision: decided.map(|_| ()), left: Left::Bucket(self.store.table.full_at(key, pace, now)) }
-            }
+            whatever => self.undecided(pace, key, whatever.map(|_| ()), now),
         }
+    }
+
+    /// What was decided whatever there is, with a look at it, which is the first.
+    fn undecided(&self, pace: &Pace, key: Identity, decision: Result<(), Denied>, now: Nanos) -> Decided {
+        Decided { decision, left: Left::Bucket(self.store.table.full_at(key, pace, now)) }
     }
 
     /// Whether a key has `n` tokens that are due by `last`, which is not before `now`. Writes nothing. Of a key that has no slot,

@@ -167,12 +167,17 @@ impl<C> AdjustableTokenBucket<C> {
 
     /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), as of `now`. No clock is read.
     pub fn try_acquire_n_with_status_at(&self, n: u64, now: Nanos) -> (Result<(), Denied>, Status) {
+        let (decision, status) = self.decide_with_status(n, now);
+        (decision.map(|_| ()), status)
+    }
+
+    fn decide_with_status(&self, n: u64, now: Nanos) -> (Result<Taken, Denied>, Status) {
         let decided = self.state.update(|terms, position| match terms.acquire(position, n, now) {
-            Ok(next) => Ok((next, (*terms, next))),
+            Ok(next) => Ok((next, (*terms, position, next))),
             Err(denied) => Err((denied, terms.status(position, now))),
         });
         match decided {
-            Ok((terms, position)) => (Ok(()), terms.status(position, now)),
+            Ok((terms, before, after)) => (Ok(Taken::new(n, now).with_states(before, after)), terms.status(after, now)),
             Err((denied, status)) => (Err(denied), status),
         }
     }
@@ -287,6 +292,20 @@ impl<C: Clock> AdjustableTokenBucket<C> {
     /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), for one token.
     pub fn try_acquire_with_status(&self) -> (Result<(), Denied>, Status) {
         self.try_acquire_n_with_status(1)
+    }
+
+    /// Takes `n` tokens, or none; returns what it takes to [give exactly that back](Self::give_back).
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n`](Self::try_acquire_n).
+    pub fn take_n(&self, n: u64) -> Result<Taken, Denied> {
+        self.take_n_at(n, self.clock.now())
+    }
+
+    /// As [`take_n`](Self::take_n), with the status that the decision has left.
+    pub fn take_n_with_status(&self, n: u64) -> (Result<Taken, Denied>, Status) {
+        self.decide_with_status(n, self.clock.now())
     }
 
     /// Takes as many tokens as there are, up to `n`; returns how many, which may be 0.
