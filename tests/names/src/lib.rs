@@ -10,9 +10,9 @@ use tollgate::{
     AdjustError, AdjustableTokenBucket, BuildError, CarryOver, ClientKey, Clock, Counted, Counts, Debtor, Denied,
     DeniedBy, Fingerprint, FixedWindow, Handle, Hint, IntervalBucket, KeyedError, KeyedLimiter, KeyedLine, KeyedPlace,
     KeyedRateLimit, LeakyBucket, LimitSet, LimitSetError, Line, ManualClock, Moment, Monotone, Nanos, Occupancy,
-    OwnedKeyedLine, PackedTokenBucket, ParseQuotaError, Place, Places, Quota, QuotaError, RateLimit, RateLimitAt,
-    RateLimiter, SeededState, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Snapshot, SnapshotError,
-    Status, Steady, Step, Taken, TokenBucket, Turns, WaitingTokenBucket,
+    OwnedKeyedLine, OwnedKeyedPlace, PackedTokenBucket, ParseQuotaError, Place, Places, Quota, QuotaError, RateLimit,
+    RateLimitAt, RateLimiter, SeededState, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Snapshot,
+    SnapshotError, Status, Steady, Step, Taken, TokenBucket, Turns, WaitingTokenBucket,
 };
 
 /// For each type once: two names of one type would be a conflict.
@@ -76,6 +76,9 @@ impl<L> Distinct for Turns<L> {}
 
 /// The alias, which is a [`Place`].
 pub type ByKey<'a, K, S, C> = KeyedPlace<'a, K, S, C>;
+
+/// The alias, which owns its share of the limiter.
+pub type OwnedByKey<K, S, C> = OwnedKeyedPlace<K, S, C>;
 
 /// The aliases, on any clock.
 #[derive(Debug)]
