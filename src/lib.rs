@@ -99,7 +99,7 @@ pub use limiter::{
 };
 pub use nanos::Nanos;
 pub use operate::{
-    AdjustError, AdjustableTokenBucket, CarryOver, Counted, Counts, DeniedBy, LimitSet, LimitSetError, Moment,
+    AdjustError, Adjustable, AdjustableLimiter, AdjustableTokenBucket, CarryOver, Counted, Counts, DeniedBy, LimitSet, LimitSetError, Moment,
     Snapshot, SnapshotError,
 };
 #[cfg(feature = "std")]

@@ -38,10 +38,16 @@
 
 mod bucket;
 mod carry_over;
+mod change;
+mod construction;
 mod keyed;
+mod limiter;
+mod names;
 mod saved;
 mod state;
 mod terms;
 
-pub use bucket::AdjustableTokenBucket;
 pub use carry_over::{AdjustError, CarryOver};
+pub use change::Adjustable;
+pub use limiter::AdjustableLimiter;
+pub use names::*;
