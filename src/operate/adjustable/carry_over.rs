@@ -103,6 +103,11 @@ impl CarryOver {
         }
     }
 
+    /// Whether a change to the same quota changes nothing.
+    pub(super) fn keeps(self) -> bool {
+        matches!(self, Self::Debt | Self::Tokens | Self::Scaled)
+    }
+
     /// What is owed under a burst of `new` where nothing was counted: without a limit nothing is owed.
     pub(super) fn of_nothing(self, new: u64) -> u64 {
         if self == Self::Empty { new } else { 0 }

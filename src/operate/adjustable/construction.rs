@@ -4,7 +4,7 @@ use super::carry_over::AdjustError;
 use super::limiter::AdjustableLimiter;
 use super::state::State;
 use super::terms::SPARE;
-use crate::algorithm::Gcra;
+use crate::algorithm::{ContinuedCounter, ContinuedWindow, Gcra};
 #[cfg(feature = "std")]
 use crate::clock::DefaultClock;
 use crate::quota::Quota;
@@ -65,3 +65,5 @@ macro_rules! constructors {
 }
 
 constructors!(Gcra);
+constructors!(ContinuedWindow);
+constructors!(ContinuedCounter);

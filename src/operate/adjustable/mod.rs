@@ -40,12 +40,14 @@ mod bucket;
 mod carry_over;
 mod change;
 mod construction;
+mod counter;
 mod keyed;
 mod limiter;
 mod names;
 mod saved;
 mod state;
 mod terms;
+mod window;
 
 pub use carry_over::{AdjustError, CarryOver};
 pub use change::Adjustable;
