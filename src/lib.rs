@@ -99,8 +99,9 @@ pub use limiter::{
 };
 pub use nanos::Nanos;
 pub use operate::{
-    AdjustError, Adjustable, AdjustableFixedWindow, AdjustableIntervalBucket, AdjustableLimiter, AdjustableSlidingWindowCounter, AdjustableTokenBucket, CarryOver, Counted, Counts, DeniedBy, LimitSet, LimitSetError, Moment,
-    Snapshot, SnapshotError,
+    AdjustError, Adjustable, AdjustableFixedWindow, AdjustableIntervalBucket, AdjustableLimiter,
+    AdjustableSlidingWindowCounter, AdjustableTokenBucket, CarryOver, Counted, Counts, DeniedBy, LimitSet,
+    LimitSetError, Moment, Snapshot, SnapshotError,
 };
 #[cfg(feature = "std")]
 pub use operate::{HeavyKey, HeavyKeys};

@@ -96,18 +96,15 @@ impl<const COUNTS: u32> Fields<COUNTS> {
         }
     }
 
-    /// How many words the fields of windows are that count single tokens.
-    pub(super) const WORDS: usize = 4;
-
     /// As words, for whoever keeps them in atomics: of windows that count single tokens.
-    pub(super) const fn to_words(self) -> [u64; Self::WORDS] {
+    pub(super) const fn to_words(self) -> [u64; 4] {
         let [low, high, _, period, _, _] = self.timeline.to_words();
         [low, high, period, if self.timeline.is_free() { u64::MAX } else { self.limit }]
     }
 
     /// The fields that are these words.
     #[inline]
-    pub(super) const fn from_words([low, high, period, limit]: [u64; Self::WORDS]) -> Self {
+    pub(super) const fn from_words([low, high, period, limit]: [u64; 4]) -> Self {
         if limit == u64::MAX {
             return Self { timeline: Timeline::FREE, limit: 0 };
         }
@@ -312,7 +309,8 @@ mod tests {
 
     #[test]
     fn units_are_tokens_up_to_two_each_nanosecond_and_as_few_as_fit_above() {
-        let fields = |tokens| Fields::<1>::windows(Quota::per(tokens, core::time::Duration::from_secs(1)), 31, 0).unwrap();
+        let fields =
+            |tokens| Fields::<1>::windows(Quota::per(tokens, core::time::Duration::from_secs(1)), 31, 0).unwrap();
         for tokens in [1_999_999_999, 4_294_967_295] {
             assert!(fields(tokens).timeline.grain().is_single());
         }

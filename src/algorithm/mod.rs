@@ -7,8 +7,8 @@ mod packed;
 mod sliding_counter;
 mod window;
 
-pub(crate) use continued::{MOST_OWED, Standing};
 pub use continued::{ContinuedCounter, ContinuedWindow};
+pub(crate) use continued::{MOST_OWED, Standing};
 pub use gcra::Gcra;
 pub(crate) use gcra::{Fit, Stretch};
 pub use packed::Packed;

@@ -134,9 +134,7 @@ impl<A: Adjustable, C> AdjustableLimiter<A, C> {
             Err(denied) => Err((denied, terms.status(position, now))),
         });
         match decided {
-            Ok((terms, before, after)) => {
-                (Ok(Taken::new(n, now).with_states(before, after)), terms.status(after, now))
-            }
+            Ok((terms, before, after)) => (Ok(Taken::new(n, now).with_states(before, after)), terms.status(after, now)),
             Err((denied, status)) => (Err(denied), status),
         }
     }

@@ -29,7 +29,9 @@ impl<A: Adjustable, C> AdjustableLimiter<A, C> {
                 return Err(SnapshotError::InUse);
             }
             let begun = terms.algorithm.restored(state, from, to).ok_or(SnapshotError::OutOfRange)?;
-            if (Begun { start: terms.start, ..begun }) == (Begun { algorithm: terms.algorithm, start: terms.start, word: 0 }) {
+            if (Begun { start: terms.start, ..begun })
+                == (Begun { algorithm: terms.algorithm, start: terms.start, word: 0 })
+            {
                 return Ok(None); // nothing is owed
             }
             Terms::begin(begun, floor).map(Some).ok_or(SnapshotError::OutOfRange)

@@ -51,7 +51,8 @@ impl Adjustable for ContinuedWindow {
             0 => at,
             period => at - at % period,
         };
-        let counted_from = if carry_over == CarryOver::Debt { instant(counted_from) } else { at };
+        let keeps_counting = carry_over == CarryOver::Debt && !self.is_free();
+        let counted_from = if keeps_counting { instant(counted_from) } else { at };
         let (algorithm, word) = new.owing(owed, counted_from.saturating_sub(first));
         Ok(Some(Begun { algorithm, start: Nanos(first), word }))
     }
