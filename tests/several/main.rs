@@ -9,8 +9,9 @@ mod waiting;
 
 use std::time::Duration;
 use tollgate::{
-    AdjustableTokenBucket, FixedWindow, KeyedLimiter, ManualClock, PackedTokenBucket, Quota, RateLimitAt,
-    ShardedTokenBucket, SlidingWindowCounter, TokenBucket, WaitingTokenBucket,
+    AdjustableFixedWindow, AdjustableSlidingWindowCounter, AdjustableTokenBucket, FixedWindow, KeyedLimiter,
+    ManualClock, PackedTokenBucket, Quota, RateLimitAt, ShardedTokenBucket, SlidingWindowCounter, TokenBucket,
+    WaitingTokenBucket,
 };
 
 type Limiter = Box<dyn RateLimitAt + Send + Sync>;
@@ -26,6 +27,8 @@ fn limiters(quota: Quota, clock: &ManualClock) -> Vec<(&'static str, Limiter)> {
         ("sliding counter", Box::new(SlidingWindowCounter::with_clock(quota, c()))),
         ("waiting", Box::new(WaitingTokenBucket::with_clock(quota, Duration::ZERO, c()))),
         ("adjustable", Box::new(AdjustableTokenBucket::with_clock(quota, c()))),
+        ("adjustable window", Box::new(AdjustableFixedWindow::with_clock(quota, c()))),
+        ("adjustable counter", Box::new(AdjustableSlidingWindowCounter::with_clock(quota, c()))),
         ("sharded", Box::new(ShardedTokenBucket::with_shards_and_clock(quota, 4, c()))),
         ("keyed", Box::new(keyed.line_owned("alice"))),
     ]

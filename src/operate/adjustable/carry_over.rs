@@ -4,7 +4,7 @@ use crate::keyed::{KeyedError, Unchanged};
 use crate::timeline::mul_div_ceil;
 use core::fmt;
 
-/// What becomes of the tokens in a bucket when its quota changes.
+/// What becomes of the tokens in a limiter when its quota changes. Of a window, what it has counted is what is missing.
 ///
 /// # Examples
 ///
@@ -36,9 +36,9 @@ pub enum CarryOver {
     Tokens,
     /// The same part of the burst is there before and after. A change to a larger burst admits more at once.
     Scaled,
-    /// The bucket is full afterwards. Each change may admit a burst more.
+    /// The limiter is full afterwards. Each change may admit a burst more.
     Full,
-    /// The bucket is empty afterwards.
+    /// The limiter is empty afterwards; of windows, the one that has begun.
     Empty,
 }
 
@@ -47,7 +47,7 @@ pub enum CarryOver {
 #[non_exhaustive]
 pub enum AdjustError {
     /// The rate or the burst is too large for positions of 62 bits: a quarter of what a plain
-    /// [`TokenBucket`](crate::TokenBucket) can have.
+    /// [`TokenBucket`](crate::TokenBucket) can have. Or a window's limit is.
     TooLarge,
     /// Three other threads are in the middle of changing the same quota.
     Contended,

@@ -25,10 +25,10 @@ impl AdjustableFixedWindow {
 
     /// The quota becomes another at `now`.
     pub fn set_quota(&mut self, quota: Quota, now: Nanos) {
-        self.roll(now);
         if quota.tokens() == self.quota.tokens() && quota.period() == self.quota.period() {
             return;
         }
+        self.roll(now);
         let at = now.as_nanos().max(self.begun);
         if self.quota.is_unlimited() || quota.is_unlimited() {
             (self.count, self.counted_from) = (0, at);
