@@ -143,11 +143,11 @@ fn adjustable_windows_are_restored_after_any_changes() {
     macro_rules! course {
         ($limiter:ident, $aligned:expr) => {
             for _ in 0..2_000 {
-                let period = random.u64(1..1_000) * 1_000;
+                let period = random.u64(10..1_000) * 1_000;
                 let quota = |random: &mut fastrand::Rng| match random.u32(..20) {
                     0 => Quota::UNLIMITED,
                     1 => Quota::DENY_ALL,
-                    _ => Quota::per(random.u64(1..50), Duration::from_nanos(random.u64(1..1_000) * 1_000)),
+                    _ => Quota::per(random.u64(1..50), Duration::from_nanos(random.u64(10..1_000) * 1_000)),
                 };
                 let clock = ManualClock::starting_at(Nanos(random.u64(..1 << 40)));
                 let old = $limiter::with_clock(quota(&mut random), clock.clone());
