@@ -178,7 +178,7 @@ fn fractions_of_the_estimate_are_kept() {
     // The other half token in a sixth of a period.
     let wait = counter.try_acquire_n(2).unwrap_err().retry_after().unwrap();
     assert_eq!(wait, Duration::from_nanos(666_666_667));
-    clock.advance(wait - NANO);
+    clock.advance(wait.checked_sub(NANO).unwrap());
     assert!(counter.try_acquire_n(2).is_err());
     clock.advance(NANO);
     assert!(counter.try_acquire_n(2).is_ok());
@@ -348,7 +348,7 @@ fn play<L: RateLimitAt + Debug, M: Model>(
     first: Quota,
 ) -> Result<Run, TestCaseError> {
     let mut run = Run { quotas: vec![(0, first)], ..Run::default() };
-    let mut takes = vec![];
+    let mut readings = vec![];
     for op in ops {
         let now = clock.now();
         match *op {
@@ -390,12 +390,12 @@ fn play<L: RateLimitAt + Debug, M: Model>(
                 };
                 prop_assert!(model.charge(taken, now).is_zero());
                 if taken > 0 {
-                    takes.push(now);
+                    readings.push(now);
                     run.admitted.push((clock.now().0, taken));
                 }
             }
             Op::Refund(n, which) => {
-                if let Some(&taken) = takes.iter().rev().nth(which) {
+                if let Some(&taken) = readings.iter().rev().nth(which) {
                     limiter.refund_at(n, taken);
                     model.refund(n, taken);
                     prop_assert_eq!(limiter.available_at(now), model.available(now).min(limiter.max_cost()));

@@ -106,17 +106,15 @@ fn counts(carry_over: CarryOver, old: &ContinuedCounter, standing: &Standing, li
     let &Standing { previous, current, elapsed, .. } = standing;
     match carry_over {
         CarryOver::Debt => Some((previous, current)),
-        CarryOver::Tokens => Some(match limit.checked_sub(old.limit()) {
-            Some(more) => (previous, current + more),
-            None => {
-                let less = old.limit() - limit;
-                // What the present window has not counted comes off the one before, for what that still weighs.
-                let rest = less.saturating_sub(current);
-                let weighs = old.period().saturating_sub(elapsed);
-                let off = if weighs == 0 { 0 } else { mul_div(rest, old.period(), weighs) };
-                (previous.saturating_sub(off), current.saturating_sub(less))
-            }
-        }),
+        CarryOver::Tokens if limit >= old.limit() => Some((previous, current + (limit - old.limit()))),
+        CarryOver::Tokens => {
+            let less = old.limit() - limit;
+            // What the present window has not counted comes off the one before, for what that still weighs.
+            let rest = less.saturating_sub(current);
+            let weighs = old.period().saturating_sub(elapsed);
+            let off = if weighs == 0 { 0 } else { mul_div(rest, old.period(), weighs) };
+            Some((previous.saturating_sub(off), current.saturating_sub(less)))
+        }
         // A limiter that never held anything was as empty as it was full.
         CarryOver::Scaled if old.limit() == 0 => Some((0, limit)),
         CarryOver::Scaled => {

@@ -25,8 +25,8 @@ pub(super) struct Terms<A> {
 }
 
 /// As words, for a bank, the terms of an algorithm that has been in force for ever.
-pub(super) const fn first([a, b, c, d, e, f, g]: [u64; 7]) -> [u64; WORDS] {
-    [a, b, c, d, e, f, g, 0, 0]
+pub(super) const fn first([k0, k1, k2, k3, k4, k5, k6]: [u64; 7]) -> [u64; WORDS] {
+    [k0, k1, k2, k3, k4, k5, k6, 0, 0]
 }
 
 /// The time from `start` to `now`. What is before the start reads as the start: no time has passed.
@@ -38,15 +38,15 @@ pub(super) const fn since(start: Nanos, now: Nanos) -> Nanos {
 impl<A: Adjustable> Terms<A> {
     /// As words, for a bank.
     pub(super) fn to_words(self) -> [u64; WORDS] {
-        let [a, b, c, d, e, f, g] = self.algorithm.to_words();
-        [a, b, c, d, e, f, g, self.start.0, self.base]
+        let [k0, k1, k2, k3, k4, k5, k6] = self.algorithm.to_words();
+        [k0, k1, k2, k3, k4, k5, k6, self.start.0, self.base]
     }
 
     /// The terms that are these words.
     #[inline]
     pub(super) fn from_words(words: [u64; WORDS]) -> Self {
-        let [a, b, c, d, e, f, g, start, base] = words;
-        Self { algorithm: A::from_words([a, b, c, d, e, f, g]), start: Nanos(start), base }
+        let [k0, k1, k2, k3, k4, k5, k6, start, base] = words;
+        Self { algorithm: A::from_words([k0, k1, k2, k3, k4, k5, k6]), start: Nanos(start), base }
     }
 
     /// The terms of a quota that comes into force with positions from `base` on, and the position under them; `None` if it is

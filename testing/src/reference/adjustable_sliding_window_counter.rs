@@ -1,4 +1,4 @@
-use super::{Fraction, Model, period};
+use super::{Fraction, Model};
 use tollgate::{Nanos, Quota};
 
 /// A sliding window counter whose quota changes: both windows keep what they have counted, and the part of the present one that has
@@ -25,7 +25,7 @@ impl AdjustableSlidingWindowCounter {
     /// A counter that has counted nothing.
     pub fn new(quota: Quota) -> Self {
         let still = quota.is_deny_all().then_some(0);
-        let width = quota.period().as_nanos() as i128;
+        let width = length(quota);
         Self { quota, begun: 0, width, still, counts: [0; 2], firm: [0; 2], changed: 0 }
     }
 
@@ -41,7 +41,7 @@ impl AdjustableSlidingWindowCounter {
         if self.quota.is_unlimited() || quota.is_unlimited() {
             self.counts = [0; 2];
         }
-        let width = if quota.is_deny_all() { self.width } else { quota.period().as_nanos() as i128 };
+        let width = if quota.is_deny_all() { self.width } else { length(quota) };
         let elapsed = match (self.width, width) {
             (_, 0) => 0,
             (0, width) => at % width,
@@ -101,6 +101,11 @@ impl Model for AdjustableSlidingWindowCounter {
         let window = usize::from(taken >= self.begun);
         self.counts[window] = self.counts[window].saturating_sub(n.into()).max(self.firm[window]);
     }
+}
+
+/// How long a window lasts, in nanoseconds; 0 where there are none.
+fn length(quota: Quota) -> i128 {
+    quota.period().as_nanos().cast_signed()
 }
 
 #[cfg(test)]
