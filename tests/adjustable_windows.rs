@@ -227,7 +227,7 @@ fn each_way_to_carry_over_is_what_it_says() {
 /// Of a sliding counter in the middle of a window: what is there is what the sentence says, or less than a token below.
 #[test]
 fn what_two_windows_count_is_carried_over_as_it_says() {
-    for (new, elapsed) in [(5, 1), (9, 13), (10, 50), (30, 99), (3, 0), (1, 98)] {
+    for (new, elapsed) in [(5, 1), (5, 50), (9, 13), (10, 50), (30, 99), (3, 0), (1, 98)] {
         let quota = Quota::per(10, Duration::from_micros(100));
         let standing = || {
             let (counter, clock) = counter(quota);
@@ -298,6 +298,25 @@ fn what_does_not_fit_is_refused_and_the_old_quota_stays() {
     let large = |quota| AdjustableSlidingWindowCounter::try_with_clock(quota, ManualClock::new()).is_err();
     assert!(large(Quota::per_second(1 << 15)) && !large(Quota::per_second((1 << 15) - 1)));
     assert!(large(Quota::per_minute(1 << 18)) && !large(Quota::per_minute((1 << 18) - 1)));
+}
+
+/// Each change takes a part of the word's life. The last that there is room for leaves room for all that its quota promises.
+#[test]
+fn a_change_that_would_end_the_limiters_life_is_refused() {
+    let year = |tokens| Quota::per(tokens, Duration::from_secs(365 * 86_400));
+    let (limiter, _clock) = window(year(1 << 54));
+    for change in 0..1_000 {
+        limiter.try_acquire_n(limiter.max_cost()).unwrap();
+        limiter.refund(u64::MAX);
+        let (quota, next) = (limiter.quota(), year((1 << 54) - 1 - change % 2));
+        if limiter.set_quota(next).is_err() {
+            assert_eq!(limiter.set_quota(next), Err(AdjustError::TooLarge));
+            assert_eq!((limiter.quota(), limiter.available()), (quota, quota.tokens()));
+            assert!(change > 100, "{change}");
+            return;
+        }
+    }
+    unreachable!("no life lasts for ever");
 }
 
 #[derive(Clone, Debug)]
