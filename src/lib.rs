@@ -114,7 +114,9 @@ pub use timeline::Hint;
 pub use wait::AsyncThrottled;
 #[cfg(feature = "async")]
 pub use wait::{Acquire, JointTurn, Turn};
-pub use wait::{KeyedLine, KeyedPlace, Line, OwnedKeyedLine, Place, Places, Turns, WaitingTokenBucket};
+pub use wait::{
+    KeyedLine, KeyedPlace, Line, OwnedKeyedLine, OwnedKeyedPlace, Place, Places, Turns, WaitingTokenBucket,
+};
 #[cfg(feature = "std")]
 pub use wait::{Pacer, Retrying, Throttled, Tick};
 #[cfg(all(feature = "std", feature = "async"))]

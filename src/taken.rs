@@ -2,14 +2,14 @@
 
 use crate::algorithm::Algorithm;
 use crate::cell::StateCell;
-use crate::decision::Denied;
+use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 
 /// What a call has taken of a limiter: the limiter's own receipt, from which it takes back exactly that.
 ///
-/// [`RateLimitAt::take_n_at`](crate::RateLimitAt::take_n_at) makes one, and
-/// [`RateLimitAt::give_back`](crate::RateLimitAt::give_back) of the same limiter takes it, once: it cannot be copied. To drop
-/// it is to keep what was taken.
+/// [`RateLimitAt::take_n_at`](crate::RateLimitAt::take_n_at) and [`RateLimit::take_n`](crate::RateLimit::take_n) make one, and
+/// [`RateLimitAt::give_back`](crate::RateLimitAt::give_back) or [`RateLimit::take_back`](crate::RateLimit::take_back) of the same
+/// limiter takes it, once: it cannot be copied. To drop it is to keep what was taken.
 ///
 /// # Examples
 ///
@@ -69,6 +69,21 @@ impl Taken {
     pub(crate) fn of(cell: &StateCell, algorithm: &impl Algorithm, n: u64, now: Nanos) -> Result<Self, Denied> {
         let taken = |before, after| Self { n, at: now, before, after };
         cell.update(|word| algorithm.acquire(word, n, now).map(|next| (next, taken(word, next))))
+    }
+
+    /// As [`of`](Self::of), with the status that the decision has left.
+    pub(crate) fn of_with_status(
+        cell: &StateCell,
+        algorithm: &impl Algorithm,
+        n: u64,
+        now: Nanos,
+    ) -> (Result<Self, Denied>, Status) {
+        let mut before = 0;
+        let (decision, after) = cell.decide(|word| {
+            before = word;
+            algorithm.acquire(word, n, now)
+        });
+        (decision.map(|()| Self { n, at: now, before, after }), algorithm.status(after, now))
     }
 
     /// Makes a word what it would be without the take; returns whether it could.

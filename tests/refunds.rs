@@ -3,8 +3,9 @@
 use core::time::Duration;
 use std::sync::Arc;
 use tollgate::{
-    Counted, FixedWindow, IntervalBucket, ManualClock, Nanos, PackedTokenBucket, Quota, RateLimit,
-    SlidingWindowCounter, TokenBucket,
+    AdjustableTokenBucket, Counted, FixedWindow, IntervalBucket, KeyedLimiter, ManualClock, Nanos, PackedTokenBucket,
+    Quota, RateLimit, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Taken, TokenBucket,
+    WaitingTokenBucket,
 };
 
 fn at(seconds: u64) -> Nanos {
@@ -133,7 +134,7 @@ fn left_after_a_late_refund(limiter: &dyn RateLimit, clock: &ManualClock, status
     let taken = if status { limiter.take_n_with_status(5).0 } else { limiter.take_n(5) };
     clock.set(at(15));
     assert!(limiter.try_acquire_n(5).is_ok());
-    limiter.refund_taken(taken.unwrap());
+    limiter.take_back(taken.unwrap());
     limiter.available()
 }
 
@@ -155,12 +156,68 @@ fn a_refund_of_what_was_taken_through_the_trait_goes_to_its_own_window() {
         let taken = if status { fixed.take_n_with_status(2).0 } else { fixed.take_n(2) };
         assert!(fixed.give_back(taken.unwrap()));
         assert_eq!(fixed.available(), 5);
-        // Of a bucket, in which tokens have no window, a refund is a refund.
-        let bucket = TokenBucket::with_clock(quota, clock.clone());
-        clock.set(at(5));
-        let taken = bucket.take_n(5).unwrap();
-        clock.set(at(7));
-        bucket.refund_taken(taken);
-        assert_eq!(bucket.available(), 5);
+    }
+}
+
+/// Every limiter, as a trait object, of ten tokens, of which it has one each second again.
+fn whatever_takes_back(clock: &ManualClock, check: impl Fn(&str, &dyn RateLimit)) {
+    let quota = Quota::per(10, Duration::from_secs(10));
+    let keyed = KeyedLimiter::<u32>::with_clock(quota, 10, clock.clone());
+    let owned = Arc::new(KeyedLimiter::<u32>::with_clock(quota, 10, clock.clone())).line_owned(&7);
+    let limiters: [(&str, Box<dyn RateLimit + '_>); 10] = [
+        ("token", Box::new(TokenBucket::with_clock(quota, clock.clone()))),
+        ("packed", Box::new(PackedTokenBucket::with_clock(quota, clock.clone()))),
+        ("adjustable", Box::new(AdjustableTokenBucket::with_clock(quota, clock.clone()))),
+        ("waiting", Box::new(WaitingTokenBucket::with_clock(quota, Duration::ZERO, clock.clone()))),
+        ("sharded", Box::new(ShardedTokenBucket::with_clock(quota, clock.clone()))),
+        ("counted", Box::new(Counted::new(Arc::new(TokenBucket::with_clock(quota, clock.clone()))))),
+        ("keyed", Box::new(keyed.line(&7))),
+        ("keyed, owned", Box::new(owned)),
+        ("interval", Box::new(IntervalBucket::with_clock(quota, clock.clone()))),
+        ("log", Box::new(SlidingWindowLog::with_clock(quota, clock.clone()))),
+    ];
+    for (name, limiter) in &limiters {
+        check(name, limiter);
+    }
+}
+
+fn take(limiter: &dyn RateLimit, n: u64, status: bool) -> Taken {
+    if status {
+        let (taken, status) = limiter.take_n_with_status(n);
+        assert_eq!(status.remaining, limiter.available());
+        taken.unwrap()
+    } else {
+        limiter.take_n(n).unwrap()
+    }
+}
+
+#[test]
+fn through_the_trait_what_comes_back_at_once_is_there_again() {
+    for status in [false, true] {
+        let clock = ManualClock::starting_at(at(1_000));
+        whatever_takes_back(&clock, |name, limiter| {
+            let full = limiter.available();
+            let taken = take(limiter, 5, status);
+            assert_eq!(limiter.take_back(taken), name != "log", "{name}");
+            assert_eq!(limiter.available(), if name == "log" { 5 } else { full }, "{name}");
+            assert!(limiter.take_n(11).is_err() && limiter.take_n_with_status(11).0.is_err(), "{name}");
+        });
+    }
+}
+
+/// Five are taken, fall due again, and others take all there is: to get the five back then would be fifteen within no time.
+#[test]
+fn through_the_trait_what_comes_back_late_is_not_minted() {
+    for status in [false, true] {
+        let clock = ManualClock::starting_at(at(1_000));
+        whatever_takes_back(&clock, |name, limiter| {
+            clock.set(at(1_000));
+            let taken = take(limiter, 5, status);
+            clock.set(at(1_005));
+            let others = (0..10).filter(|_| limiter.try_acquire().is_ok()).count();
+            limiter.take_back(taken);
+            let more = (0..10).filter(|_| limiter.try_acquire().is_ok()).count();
+            assert!(others + more <= 10, "{name}: {others} and {more}");
+        });
     }
 }

@@ -63,6 +63,53 @@ impl RateLimit for OneKey {
     }
 }
 
+/// A limiter that is asked for a place in its line.
+struct InLine<L>(L, fn(&L, u64) -> Told);
+
+impl<L: RateLimit> RateLimit for InLine<L> {
+    fn try_acquire_n(&self, n: u64) -> Result<(), Denied> {
+        self.try_acquire_n_with_status(n).0
+    }
+
+    fn try_acquire_n_with_status(&self, n: u64) -> Told {
+        (self.1)(&self.0, n)
+    }
+
+    fn refund(&self, n: u64) {
+        self.0.refund(n);
+    }
+
+    fn status(&self) -> Status {
+        self.0.status()
+    }
+
+    fn quota(&self) -> Quota {
+        self.0.quota()
+    }
+
+    fn max_cost(&self) -> u64 {
+        self.0.max_cost()
+    }
+}
+
+const LONGEST: Duration = Duration::from_nanos(99);
+
+/// A place of a limiter without keys, which is left to itself.
+fn a_place() -> InLine<WaitingTokenBucket<OwnReading>> {
+    InLine(WaitingTokenBucket::with_clock(QUOTA, LONGEST, OwnReading), |bucket, n| {
+        let (place, status) = bucket.reserve_within_with_status(n, LONGEST);
+        (place.map(core::mem::forget), status)
+    })
+}
+
+/// A place in the line of a key.
+fn a_place_of_a_key() -> InLine<OneKey> {
+    InLine(OneKey::new(), |limiter, n| {
+        let (place, status) = limiter.0.reserve_within_with_status(&OneKey::KEY, n, LONGEST);
+        (place.map(core::mem::forget), status)
+    })
+}
+
 /// Two each 16 ns, two at once. All clocks stand at 0.
 const QUOTA: Quota = Quota::per(2, Duration::from_nanos(16));
 
@@ -91,6 +138,15 @@ fn a_refusal_beside_a_refund<L: RateLimit + Send + Sync + 'static>(limiter: L, a
     if let Err(denied) = decision {
         assert_eq!(denied.retry_after(), status.retry_after, "{SYMPTOM}");
     }
+}
+
+/// Two callers take a place for two each: one is due at once and has left an empty bucket, the other waits until there is none before it.
+fn two_stand_in_line<L: RateLimit + Send + Sync + 'static>(limiter: L, ask: Ask<L>) {
+    let told = race(&Arc::new(limiter), [(); 2], move |limiter, ()| ask(limiter, 2));
+    let mut until_full =
+        told.map(|(decision, status)| (decision.is_ok(), status.remaining, status.reset_after.as_nanos()));
+    until_full.sort_unstable();
+    assert_eq!(until_full, [(true, 0, 16), (true, 0, 32)], "{SYMPTOM}");
 }
 
 /// A cost that only the new quota allows: who was told that it never can be admitted is told the old limit.
@@ -149,4 +205,6 @@ models! {
     undivided = ShardedTokenBucket::with_sizes(QUOTA, 1, 0, 0, OwnReading), Some(3),
         two_take_two | a_refusal_beside_a_refund;
     keyed = OneKey::new(), Some(2), two_take_two | a_refusal_beside_a_refund;
+    waiting_in_line = a_place(), Some(3), two_take_two | two_stand_in_line;
+    keyed_in_line = a_place_of_a_key(), Some(2), two_take_two | two_stand_in_line;
 }

@@ -71,9 +71,12 @@
 //!
 //! Threads that contend for one word take turns by waiting, which is good for the throughput of all and bad for the one
 //! that waits: a lost race is followed by one wait of 32 processor pauses (256 in a [`SlidingWindowLog`]), and then by none.
-//! On a Xeon where a pause takes some 50 ns, of two threads on one [`TokenBucket`] that time every call, one call in a thousand took
-//! 0.7 us and one in ten thousand 2 us; on a log 4 us and 9 us. Waits that double took 2.5 and 4.5 us, and 11 and 24 us, for
-//! some 5 % more calls, and 13 % more on a busy machine. Limiters that try again at once took 0.5 to 1.5 us, and got 60 to 75 % of the calls through. In
+//! On the Xeon of 2026-12-03, of two threads on one [`TokenBucket`] that time every call, one call in a thousand took 0.8 us and
+//! one in ten thousand 2 to 4 us: medians of 25 runs. Limiters that try again at once took 0.45 to 1.0 us and 2 to 4 us, and got
+//! two thirds of the calls through. With 16 pauses one in a thousand took 0.75 us, and a fifth fewer calls got through; with 8,
+//! 0.6 us and a third fewer. Waits that double took 2.5 and 4.5 us (on a log 11 and 24 us, where it is 4 and 9 now) for some 5 % more
+//! calls on a quiet machine, and 13 % more on a busy one. To wait longer after one race in four or in eight made the tail twice as
+//! long and nothing faster. In
 //! a sharded bucket it was about 0.1 us.
 //!
 //! # Many keys

@@ -63,13 +63,43 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
                 return Ok((0, now));
             }
             let decided = self.store.table.acquire_again(&pace.patient(now, last), key, cost, now);
-            decided.decision.map_err(|denied| match denied {
-                Denied::TryAfter(hint) => Denied::TryAfter(pace.hint_from(hint, now, last)),
-                denied => denied,
-            })?;
-            let full_at = if let Left::Bucket(full_at) = decided.left { full_at } else { 0 };
-            Ok((full_at, pace.due_at(full_at, now)))
+            Self::place(pace, decided, now, last)
         })
+    }
+
+    /// As [`reserve`](Self::reserve), with the status of the key as of `now` that the decision has left.
+    pub(crate) fn reserve_with_status(
+        &self,
+        key: Identity,
+        n: u64,
+        now: Nanos,
+        last: Nanos,
+    ) -> (Result<(u64, Nanos), Denied>, Status) {
+        let [read, last] = [now, last].map(|instant| self.store.within(instant));
+        self.terms.with(|pace| {
+            let [now, last] = [read, last].map(|instant| pace.within(instant));
+            match pace.cost(n) {
+                Ok(cost @ 1..) => {
+                    let decided = self.store.table.acquire_again(&pace.patient(now, last), key, cost, now);
+                    (Self::place(pace, decided, now, last), self.status_left(pace, decided, read))
+                }
+                whatever => {
+                    let decided = self.undecided(pace, key, whatever.map(|_| ()), now);
+                    (whatever.map(|_| (0, now)), self.status_left(pace, decided, read))
+                }
+            }
+        })
+    }
+
+    /// What a decision comes to, of a call at `now` that would wait until `last`: when the key's bucket will be full again, 0 if it
+    /// was admitted without one; and when the tokens are due.
+    fn place(pace: &Pace, decided: Decided, now: Nanos, last: Nanos) -> Result<(u64, Nanos), Denied> {
+        decided.decision.map_err(|denied| match denied {
+            Denied::TryAfter(hint) => Denied::TryAfter(pace.hint_from(hint, now, last)),
+            denied => denied,
+        })?;
+        let full_at = if let Left::Bucket(full_at) = decided.left { full_at } else { 0 };
+        Ok((full_at, pace.due_at(full_at, now)))
     }
 
     /// Gives back at `now` what left a key's bucket full at `full_at`, if nothing was taken since; returns how many tokens of
@@ -104,29 +134,33 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
     pub(crate) fn decide_with_status(&self, key: Identity, n: u64, now: Nanos) -> (Result<(), Denied>, Status) {
         let now = self.store.within(now);
         self.terms.with(|pace| {
-            let Decided { decision, left } = self.decide_under(pace, key, n, now);
-            let without_slot = |shared: Option<Status>| {
-                let limit = pace.quota().burst();
-                let room = decision.err().and_then(|denied| denied.retry_after());
-                let remaining = shared.map_or(0, |shared| shared.remaining).min(limit);
-                let retry_after = if remaining > 0 {
-                    Some(Duration::ZERO)
-                } else {
-                    room.or(shared.and_then(|shared| shared.retry_after))
-                };
-                let reset_after =
-                    shared.map_or(Duration::MAX, |shared| shared.reset_after).min(room.unwrap_or(Duration::MAX));
-                Status::new(limit, remaining, retry_after, reset_after)
-            };
-            let status = match left {
-                Left::Bucket(full_at) => pace.status(full_at, pace.within(now)),
-                Left::Shared(word) => {
-                    without_slot(self.store.table.newcomers.as_ref().map(|shared| shared.status(word, now)))
-                }
-                Left::Nothing => without_slot(None),
-            };
-            (decision, status)
+            let decided = self.decide_under(pace, key, n, now);
+            (decided.decision, self.status_left(pace, decided, now))
         })
+    }
+
+    /// The status of a key as of `now`, a reading, as a decision has left it.
+    fn status_left(&self, pace: &Pace, Decided { decision, left }: Decided, now: Nanos) -> Status {
+        let without_slot = |shared: Option<Status>| {
+            let limit = pace.quota().burst();
+            let room = decision.err().and_then(|denied| denied.retry_after());
+            let remaining = shared.map_or(0, |shared| shared.remaining).min(limit);
+            let retry_after = if remaining > 0 {
+                Some(Duration::ZERO)
+            } else {
+                room.or(shared.and_then(|shared| shared.retry_after))
+            };
+            let reset_after =
+                shared.map_or(Duration::MAX, |shared| shared.reset_after).min(room.unwrap_or(Duration::MAX));
+            Status::new(limit, remaining, retry_after, reset_after)
+        };
+        match left {
+            Left::Bucket(full_at) => pace.status(full_at, pace.within(now)),
+            Left::Shared(word) => {
+                without_slot(self.store.table.newcomers.as_ref().map(|shared| shared.status(word, now)))
+            }
+            Left::Nothing => without_slot(None),
+        }
     }
 
     fn decide_under(&self, pace: &Pace, key: Identity, n: u64, now: Nanos) -> Decided {
@@ -136,12 +170,13 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
                 let decided = self.store.table.acquire_again(pace, key, cost, within);
                 if within > now { decided.as_of(now) } else { decided }
             }
-            // Decided whatever there is: the look that follows is the first.
-            decided => Decided {
-                decision: decided.map(|_| ()),
-                left: Left::Bucket(self.store.table.full_at(key, pace, within)),
-            },
+            whatever => self.undecided(pace, key, whatever.map(|_| ()), within),
         }
+    }
+
+    /// What was decided whatever there is, with a look at it, which is the first.
+    fn undecided(&self, pace: &Pace, key: Identity, decision: Result<(), Denied>, now: Nanos) -> Decided {
+        Decided { decision, left: Left::Bucket(self.store.table.full_at(key, pace, now)) }
     }
 
     /// Whether a key has `n` tokens that are due by `last`, which is not before `now`. Writes nothing. Of a key that has no slot,

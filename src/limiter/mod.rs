@@ -294,7 +294,7 @@ impl<C> RateLimiter<Gcra, C> {
     }
 }
 
-delegate!([A: Algorithm, C: Clock] RateLimiter<A, C> => Self, dated);
+delegate!([A: Algorithm, C: Clock] RateLimiter<A, C> => Self);
 delegate!(at [A: Algorithm, C: Clock] RateLimiter<A, C> => Self);
 
 impl<A: Algorithm, C> fmt::Debug for RateLimiter<A, C> {

@@ -42,7 +42,7 @@ impl<A: Algorithm, C> RateLimiter<A, C> {
         Taken::of(&self.cell, &self.algorithm, n, now)
     }
 
-    /// Gives back what [`take_n_at`](Self::take_n_at) of this limiter has taken: afterwards the limiter is as if that had never
+    /// Gives back what [`take_n`](Self::take_n) of this limiter has taken: afterwards the limiter is as if that had never
     /// been, and never fuller. No clock is read. Lock-free.
     ///
     /// Returns whether it took it back. A window always does: what it has counted comes off the window that has counted it, and
@@ -78,8 +78,7 @@ impl<A: Algorithm, C> RateLimiter<A, C> {
 }
 
 impl<A: Algorithm, C: Clock> RateLimiter<A, C> {
-    /// Takes `n` tokens, or none; returns what it takes to [give exactly that back](Self::give_back), or to
-    /// [refund](Self::refund_taken) it.
+    /// Takes `n` tokens, or none; returns what it takes to [give exactly that back](Self::give_back).
     ///
     /// # Errors
     ///
@@ -92,36 +91,6 @@ impl<A: Algorithm, C: Clock> RateLimiter<A, C> {
     /// As [`take_n`](Self::take_n), with the status that the decision has left; see
     /// [`try_acquire_n_with_status`](Self::try_acquire_n_with_status).
     pub fn take_n_with_status(&self, n: u64) -> (Result<Taken, Denied>, Status) {
-        let now = self.clock.now();
-        let mut before = 0;
-        let (decision, after) = self.cell.decide(|word| {
-            before = word;
-            self.algorithm.acquire(word, n, now)
-        });
-        (decision.map(|()| Taken::new(n, now).with_states(before, after)), self.algorithm.status(after, now))
-    }
-}
-
-impl<A: Algorithm, C> RateLimiter<A, C> {
-    /// Gives back what [`take_n`](Self::take_n) has taken: a [`refund_at`](Self::refund_at) on the reading of the take.
-    ///
-    /// A window that is past takes nothing back, and no other does in its stead. Unlike [`give_back`](Self::give_back), a bucket
-    /// always takes it back, with the bound of a [`refund`](Self::refund).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tollgate::{Quota, TokenBucket};
-    ///
-    /// let bucket = TokenBucket::new(Quota::per_hour(10));
-    /// let taken = bucket.take_n(5)?;
-    /// assert!(bucket.try_acquire_n(2).is_ok()); // after which `give_back` could not
-    /// bucket.refund_taken(taken);
-    /// assert_eq!(bucket.available(), 8);
-    /// # Ok::<_, tollgate::Denied>(())
-    /// ```
-    #[allow(clippy::needless_pass_by_value)] // it is used up
-    pub fn refund_taken(&self, taken: Taken) {
-        self.refund_at(taken.n(), taken.at());
+        Taken::of_with_status(&self.cell, &self.algorithm, n, self.clock.now())
     }
 }

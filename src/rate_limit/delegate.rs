@@ -9,17 +9,28 @@ use alloc::sync::Arc;
 /// Implements [`RateLimit`] and [`RateLimitAt`] for a limiter by the methods of the same names of another type: of itself,
 /// which has them without the traits too, so that nobody must import them; or of what it points to.
 ///
-/// `nothing back` stands after a limiter that takes no refunds, `asked what it takes back` after a pointer to one that may not, and
-/// `dated` after one that notes when tokens were taken.
+/// `nothing back` stands after a limiter that takes no refunds, `refunds alone` after one that takes back by number alone, and `pointed to` or `asked what it takes back` after a pointer, for
+/// which the trait's own methods stand.
 macro_rules! delegate {
     ([$($generics:tt)*] $limiter:ty => $to:ty) => {
-        $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to, refund);
+        $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to, give_back; refund take_n take_n_with_status; {});
     };
-    ([$($generics:tt)*] $limiter:ty => $to:ty, dated) => {
-        $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to, refund, take_n take_n_with_status refund_taken);
+    ([$($generics:tt)*] $limiter:ty => $to:ty, pointed to) => {
+        $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to, take_back; refund take_n take_n_with_status; {});
+    };
+    ([$($generics:tt)*] $limiter:ty => $to:ty, refunds alone) => {
+        $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to; {
+            fn refund(&self, n: u64) {
+                <$to>::refund(self, n);
+            }
+        });
     };
     ([$($generics:tt)*] $limiter:ty => $to:ty, nothing back) => {
-        $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to);
+        $crate::rate_limit::delegate!(now [$($generics)*] $limiter => $to; {
+            fn take_back(&self, _: $crate::taken::Taken) -> bool {
+                false
+            }
+        });
     };
     (at [$($generics:tt)*] $limiter:ty => $to:ty) => {
         $crate::rate_limit::delegate!(then [$($generics)*] $limiter => $to, refund_at give_back; {});
@@ -38,7 +49,10 @@ macro_rules! delegate {
             }
         });
     };
-    (now [$($generics:tt)*] $limiter:ty => $to:ty $(, $refund:ident $(, $take:ident $with_status:ident $back:ident)?)?) => {
+    (
+        now [$($generics:tt)*] $limiter:ty => $to:ty
+        $(, $back:ident; $refund:ident $take:ident $with_status:ident)?; { $($takes_back:tt)* }
+    ) => {
         impl<$($generics)*> $crate::rate_limit::RateLimit for $limiter {
             #[inline]
             fn try_acquire_n(&self, n: u64) -> Result<(), $crate::decision::Denied> {
@@ -65,7 +79,7 @@ macro_rules! delegate {
                 <$to>::$refund(self, n);
             }
 
-            $(#[inline]
+            #[inline]
             fn $take(&self, n: u64) -> Result<$crate::taken::Taken, $crate::decision::Denied> {
                 <$to>::$take(self, n)
             }
@@ -77,9 +91,11 @@ macro_rules! delegate {
                 <$to>::$with_status(self, n)
             }
 
-            fn $back(&self, taken: $crate::taken::Taken) {
-                <$to>::$back(self, taken);
-            })?)?
+            fn take_back(&self, taken: $crate::taken::Taken) -> bool {
+                <$to>::$back(self, taken)
+            })?
+
+            $($takes_back)*
 
             fn available(&self) -> u64 {
                 <$to>::available(self)
@@ -153,9 +169,9 @@ macro_rules! delegate {
 }
 pub(crate) use delegate;
 
-delegate!([L: RateLimit + ?Sized] &L => L, dated);
-delegate!([L: RateLimit + ?Sized] Box<L> => L, dated);
-delegate!([L: RateLimit + ?Sized] Arc<L> => L, dated);
+delegate!([L: RateLimit + ?Sized] &L => L, pointed to);
+delegate!([L: RateLimit + ?Sized] Box<L> => L, pointed to);
+delegate!([L: RateLimit + ?Sized] Arc<L> => L, pointed to);
 delegate!(at [L: RateLimitAt + ?Sized] &L => L, asked what it takes back);
 delegate!(at [L: RateLimitAt + ?Sized] Box<L> => L, asked what it takes back);
 delegate!(at [L: RateLimitAt + ?Sized] Arc<L> => L, asked what it takes back);

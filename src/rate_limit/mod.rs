@@ -106,8 +106,8 @@ pub trait RateLimit {
         let _ = n;
     }
 
-    /// Takes `n` tokens, or none; returns what it takes to [refund them as what they are](Self::refund_taken), however much
-    /// later. The default, for limiters of your own, notes nothing but how many.
+    /// Takes `n` tokens, or none; returns what it takes to [take exactly those back](Self::take_back), however much later. The
+    /// default, for limiters of your own, notes nothing but how many.
     ///
     /// # Errors
     ///
@@ -124,7 +124,7 @@ pub trait RateLimit {
     /// let taken = limiter.take_n(5)?;
     /// clock.advance(Duration::from_secs(60));
     /// limiter.try_acquire_n(5)?;
-    /// limiter.refund_taken(taken);
+    /// limiter.take_back(taken);
     /// assert_eq!(limiter.available(), 0); // the last minute's five are not this one's
     /// # Ok::<_, tollgate::Denied>(())
     /// ```
@@ -139,11 +139,14 @@ pub trait RateLimit {
         (decision.map(|()| Taken::new(n, Nanos::ZERO)), status)
     }
 
-    /// A [`refund`](Self::refund) of what [`take_n`](Self::take_n) of this limiter has taken. A window that is past takes nothing
-    /// back, and no other does in its stead. To a bucket, and to the default, it is like any refund, with the bound that this
-    /// leaves.
-    fn refund_taken(&self, taken: Taken) {
+    /// Takes back what [`take_n`](Self::take_n) of this limiter has taken; returns whether the limiter is as if that had never
+    /// been. Where it is not, the tokens stay spent; none is ever minted. See [`RateLimitAt::give_back`], which the limiters of
+    /// this crate do.
+    ///
+    /// The default, for limiters of your own, is a [`refund`](Self::refund), with the bound that this leaves.
+    fn take_back(&self, taken: Taken) -> bool {
         self.refund(taken.n());
+        true
     }
 
     /// Whole tokens that can be taken now. Writes nothing.

@@ -293,7 +293,7 @@ impl<C> Drop for Handle<'_, C> {
     }
 }
 
-delegate!([C: Clock] Handle<'_, C> => Self);
+delegate!([C: Clock] Handle<'_, C> => Self, refunds alone);
 
 impl<C> fmt::Debug for Handle<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

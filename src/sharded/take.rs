@@ -2,7 +2,8 @@
 
 use super::token_bucket::ShardedTokenBucket;
 use crate::algorithm::Algorithm;
-use crate::decision::Denied;
+use crate::clock::Clock;
+use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::taken::Taken;
 
@@ -34,5 +35,23 @@ impl<C> ShardedTokenBucket<C> {
         let given_back = taken.back_to(cell, gcra);
         self.tell(); // what was denied may be admitted now (rule 8)
         given_back
+    }
+}
+
+impl<C: Clock> ShardedTokenBucket<C> {
+    /// Takes `n` tokens of the central word, or none; returns what it takes to [give exactly that back](Self::give_back).
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n_at`](Self::try_acquire_n_at).
+    pub fn take_n(&self, n: u64) -> Result<Taken, Denied> {
+        self.take_n_at(n, self.clock().now())
+    }
+
+    /// As [`take_n`](Self::take_n), with the status of the central word that the decision has left.
+    pub fn take_n_with_status(&self, n: u64) -> (Result<Taken, Denied>, Status) {
+        let now = self.clock().now();
+        let (gcra, cell) = self.word();
+        Taken::of_with_status(cell, gcra, n, now)
     }
 }

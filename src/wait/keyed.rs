@@ -8,7 +8,7 @@ use super::turns::Turns;
 use crate::clock::Clock;
 #[cfg(feature = "async")]
 use crate::clock::Timer;
-use crate::decision::Denied;
+use crate::decision::{Denied, Status};
 use crate::keyed::{Class, Identity, KeyedLimiter};
 use crate::nanos::Nanos;
 use core::borrow::Borrow;
@@ -21,7 +21,7 @@ use std::time::Instant;
 
 mod limit;
 mod owned;
-pub use owned::OwnedKeyedLine;
+pub use owned::{OwnedKeyedLine, OwnedKeyedPlace};
 
 /// A key's line in a [`KeyedLimiter`]: what its places point to, and the limiter as it is to this one key.
 ///
@@ -91,6 +91,37 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
         Q: Hash + ?Sized,
     {
         self.class(0).reserve_within(key, n, max_wait)
+    }
+
+    /// As [`reserve_within`](Self::reserve_within), admitted or not with the status of the key that the decision has left: as of the
+    /// very word which was decided on, on one reading of the clock and one hash of the key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tollgate::{KeyedLimiter, ManualClock, Quota};
+    ///
+    /// let quota = Quota::per_second(1).with_burst(2);
+    /// let limiter = KeyedLimiter::<str>::with_clock(quota, 1_000, ManualClock::new());
+    /// let (now, status) = limiter.reserve_within_with_status("alice", 1, Duration::ZERO);
+    /// assert_eq!((now.is_ok(), status.remaining), (true, 1));
+    /// let (later, status) = limiter.reserve_within_with_status("alice", 2, Duration::from_secs(1));
+    /// assert_eq!((later.is_ok(), status.reset_after), (true, Duration::from_secs(3)));
+    /// ```
+    pub fn reserve_within_with_status<Q>(
+        &self,
+        key: &Q,
+        n: u64,
+        max_wait: Duration,
+    ) -> (Result<KeyedPlace<'_, K, S, C>, Denied>, Status)
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        let line = self.line(key);
+        let now = line.now();
+        Place::reserve_with_status(line, n, max_wait, now)
     }
 
     /// The turns of one caller in the line of `key`, one after the other, each of whom may be `slack` late: see [`Turns`].
@@ -325,6 +356,12 @@ impl<K: ?Sized, S, C> sealed::Line for KeyedLine<'_, K, S, C> {
         let reserved = self.class.reserve(self.key, n, now, now.saturating_add(max_wait));
         let (end, due) = reserved.map_err(|denied| not_in_time(denied, max_wait))?;
         Ok(Reserved { end, due })
+    }
+
+    fn reserve_with_status(&self, n: u64, max_wait: Duration, now: Nanos) -> (Result<Reserved, Denied>, Status) {
+        let (reserved, status) = self.class.reserve_with_status(self.key, n, now, now.saturating_add(max_wait));
+        let reserved = reserved.map(|(end, due)| Reserved { end, due });
+        (reserved.map_err(|denied| not_in_time(denied, max_wait)), status)
     }
 
     fn look(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<(), Denied> {

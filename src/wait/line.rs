@@ -40,7 +40,7 @@ impl<L: Line + ?Sized> Line for Arc<L> {
 }
 
 pub(crate) mod sealed {
-    use crate::decision::Denied;
+    use crate::decision::{Denied, Status};
     use crate::nanos::Nanos;
     use alloc::sync::Arc;
     use core::time::Duration;
@@ -56,6 +56,9 @@ pub(crate) mod sealed {
     pub trait Line {
         /// `n` tokens that are due at `now`, or by `max_wait` later.
         fn reserve(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<Reserved, Denied>;
+
+        /// As [`reserve`](Self::reserve), with the status as of `now` that the decision has left.
+        fn reserve_with_status(&self, n: u64, max_wait: Duration, now: Nanos) -> (Result<Reserved, Denied>, Status);
 
         /// Whether [`reserve`](Self::reserve) would hand out `n` tokens. Writes nothing.
         fn look(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<(), Denied>;
@@ -79,6 +82,15 @@ pub(crate) mod sealed {
                 #[inline]
                 fn reserve(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<Reserved, Denied> {
                     (**self).reserve(n, max_wait, now)
+                }
+
+                fn reserve_with_status(
+                    &self,
+                    n: u64,
+                    max_wait: Duration,
+                    now: Nanos,
+                ) -> (Result<Reserved, Denied>, Status) {
+                    (**self).reserve_with_status(n, max_wait, now)
                 }
 
                 fn look(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<(), Denied> {

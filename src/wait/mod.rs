@@ -77,10 +77,11 @@ mod tests;
 mod throttled;
 mod token_bucket;
 mod turns;
+mod with_status;
 
 #[cfg(feature = "async")]
 pub use future::{Acquire, Turn};
-pub use keyed::{KeyedLine, KeyedPlace, OwnedKeyedLine};
+pub use keyed::{KeyedLine, KeyedPlace, OwnedKeyedLine, OwnedKeyedPlace};
 pub use line::Line;
 #[cfg(all(feature = "std", feature = "async"))]
 pub use pacer::Ticks;

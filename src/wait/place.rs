@@ -1,7 +1,7 @@
 //! [`Place`]: tokens of one's own, and when they may be spent.
 
 use super::Line;
-use crate::decision::Denied;
+use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use core::fmt;
 use core::time::Duration;
@@ -60,6 +60,17 @@ impl<L: Line> Place<L> {
     pub(crate) fn reserve(line: L, n: u64, max_wait: Duration, now: Nanos) -> Result<Self, Denied> {
         let reserved = line.reserve(n, max_wait, now)?;
         Ok(Self { line, n, end: reserved.end, due: reserved.due, seen: now })
+    }
+
+    /// As [`reserve`](Self::reserve), with the status as of `now` that the decision has left.
+    pub(crate) fn reserve_with_status(
+        line: L,
+        n: u64,
+        max_wait: Duration,
+        now: Nanos,
+    ) -> (Result<Self, Denied>, Status) {
+        let (reserved, status) = line.reserve_with_status(n, max_wait, now);
+        (reserved.map(|reserved| Self { line, n, end: reserved.end, due: reserved.due, seen: now }), status)
     }
 
     /// Where it was taken.

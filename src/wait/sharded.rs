@@ -3,9 +3,9 @@
 use super::line::{Line, sealed};
 use super::place::Place;
 use super::pool::lower;
-use crate::algorithm::Stretch;
+use crate::algorithm::{Algorithm, Stretch};
 use crate::clock::Clock;
-use crate::decision::Denied;
+use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::sharded::ShardedTokenBucket;
 use core::time::Duration;
@@ -79,6 +79,15 @@ impl<C> sealed::Line for ShardedTokenBucket<C> {
         let end = cell.update(|word| gcra.reserve(word, n, now, last).map(|next| (next, next)));
         let end = end.map_err(|denied| not_in_time(denied, max_wait))?;
         Ok(Reserved { end, due: gcra.due(end, now) })
+    }
+
+    /// The status is that of the central word.
+    fn reserve_with_status(&self, n: u64, max_wait: Duration, now: Nanos) -> (Result<Reserved, Denied>, Status) {
+        let (gcra, cell) = self.word();
+        let last = now.saturating_add(max_wait);
+        let (decision, word) = cell.decide(|word| gcra.reserve(word, n, now, last));
+        let reserved = decision.map(|()| Reserved { end: word, due: gcra.due(word, now) });
+        (reserved.map_err(|denied| not_in_time(denied, max_wait)), gcra.status(word, now))
     }
 
     fn look(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<(), Denied> {

@@ -4,7 +4,8 @@ use super::WaitingTokenBucket;
 use super::line::sealed::Line;
 use super::pool::sooner;
 use crate::algorithm::Algorithm;
-use crate::decision::Denied;
+use crate::clock::Clock;
+use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
 use crate::taken::Taken;
 
@@ -60,5 +61,24 @@ impl<C> WaitingTokenBucket<C> {
     pub fn give_back(&self, taken: Taken) -> bool {
         let n = taken.n();
         n == 0 || Line::give_back(self, n, taken.after(), taken.at()) > 0
+    }
+}
+
+impl<C: Clock> WaitingTokenBucket<C> {
+    /// Takes `n` tokens, or none; returns what it takes to [give exactly that back](Self::give_back).
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire_n`](Self::try_acquire_n).
+    pub fn take_n(&self, n: u64) -> Result<Taken, Denied> {
+        self.take_n_at(n, self.bucket().clock.now())
+    }
+
+    /// As [`take_n`](Self::take_n), with the status that the decision has left; see
+    /// [`try_acquire_n_with_status`](Self::try_acquire_n_with_status).
+    pub fn take_n_with_status(&self, n: u64) -> (Result<Taken, Denied>, Status) {
+        let now = self.bucket().clock.now();
+        let (reserved, status) = self.decide_with_status(n, now, now);
+        (reserved.map(|reserved| Taken::new(n, now).with_states(0, reserved.end)), status)
     }
 }

@@ -125,28 +125,6 @@ impl<C> WaitingTokenBucket<C> {
         }
     }
 
-    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), as of `now`. No clock is read.
-    pub fn try_acquire_n_with_status_at(&self, n: u64, now: Nanos) -> (Result<(), Denied>, Status) {
-        let (gcra, cell) = (self.gcra(), &self.bucket.cell);
-        let (mut decision, mut word) = cell.decide(|word| gcra.acquire(word, n, now));
-        if matches!(decision, Err(Denied::TryAfter(_))) && !self.pool.is_empty() {
-            self.pool.absorb(cell);
-            let pooled = self.pool.take(gcra, n, now, now);
-            (decision, word) = match pooled {
-                Ok(_) => (Ok(()), cell.load()), // the pool has decided; the word is looked at only now
-                Err(pooled) => {
-                    let (decision, word) = cell.decide(|word| gcra.acquire(word, n, now));
-                    let sooner = |denied| match denied {
-                        Denied::TryAfter(hint) => Denied::TryAfter(sooner(pooled, hint)),
-                        denied => denied,
-                    };
-                    (decision.map_err(sooner), word)
-                }
-            };
-        }
-        (decision, self.status_of(self.pool.lowered(word), now))
-    }
-
     /// As [`try_acquire`](Self::try_acquire), as of `now`. No clock is read.
     ///
     /// # Errors
@@ -190,7 +168,7 @@ impl<C> WaitingTokenBucket<C> {
         self.status_of(self.word(), now)
     }
 
-    fn status_of(&self, word: u64, now: Nanos) -> Status {
+    pub(super) fn status_of(&self, word: u64, now: Nanos) -> Status {
         let status = self.gcra().status(word, now);
         let retry_after = match self.pool.look(self.gcra(), 1, now, now) {
             Ok(()) => Some(Duration::ZERO),
@@ -291,17 +269,6 @@ impl<C: Clock> WaitingTokenBucket<C> {
     #[inline]
     pub fn try_acquire_n(&self, n: u64) -> Result<(), Denied> {
         self.try_acquire_n_at(n, self.bucket.clock.now())
-    }
-
-    /// Takes `n` tokens, or none; returns the decision and the status that it has left, admitted or denied: as of
-    /// the very word which was decided on, with what was then given back of places, on one reading of the clock.
-    pub fn try_acquire_n_with_status(&self, n: u64) -> (Result<(), Denied>, Status) {
-        self.try_acquire_n_with_status_at(n, self.bucket.clock.now())
-    }
-
-    /// As [`try_acquire_n_with_status`](Self::try_acquire_n_with_status), for one token.
-    pub fn try_acquire_with_status(&self) -> (Result<(), Denied>, Status) {
-        self.try_acquire_n_with_status(1)
     }
 
     /// Takes as many tokens as one call can, up to `n`; returns how many, which may be 0.
@@ -436,6 +403,12 @@ impl<C> sealed::Line for WaitingTokenBucket<C> {
             Err(Denied::TryAfter(_)) => self.stand_in_line(n, max_wait, now),
             Err(denied) => Err(denied),
         }
+    }
+
+    fn reserve_with_status(&self, n: u64, max_wait: Duration, now: Nanos) -> (Result<Reserved, Denied>, Status) {
+        let last = now.saturating_add(max_wait.min(self.longest));
+        let (reserved, status) = self.decide_with_status(n, now, last);
+        (reserved.map_err(|denied| self.not_in_time(denied, max_wait)), status)
     }
 
     fn look(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<(), Denied> {

@@ -1,12 +1,12 @@
 //! A decision and the status that it has left are one: the same as deciding and asking, with nothing in between.
 
-use std::sync::Barrier;
+use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 use tollgate::{
     AdjustableFixedWindow, AdjustableSlidingWindowCounter, AdjustableTokenBucket, Clock, Counted, Denied, KeyedLimiter,
-    KeyedRateLimit, ManualClock, Nanos, Quota, RateLimit, RateLimitAt, ShardedTokenBucket, Status, TokenBucket,
-    WaitingTokenBucket,
+    KeyedRateLimit, Line, ManualClock, Nanos, Place, Quota, RateLimit, RateLimitAt, ShardedTokenBucket, Status,
+    TokenBucket, WaitingTokenBucket,
 };
 use tollgate_testing::each_word;
 
@@ -76,6 +76,59 @@ fn every_limiter_says_what_deciding_and_asking_would() {
             }
         }
     }
+}
+
+/// Places are taken in pairs, of one line with a status and of another that is asked afterwards; some are spent, and some given back,
+/// from the middle of the line too.
+fn places_of_pairs<L: Line, M: Line>(
+    clock: &ManualClock,
+    one: impl Fn(u64, Duration) -> (Result<Place<L>, Denied>, Status),
+    two: impl Fn(u64, Duration) -> (Result<Place<M>, Denied>, Status),
+) {
+    let mut random = fastrand::Rng::with_seed(13);
+    let (mut places, mut waited, mut refused) = (Vec::new(), 0, 0);
+    for _ in 0..20_000 {
+        clock.advance(Duration::from_nanos(random.u64(..200_000_000)));
+        let (n, patience) = (cost(&mut random, 5), Duration::from_millis(random.u64(..1_500)));
+        let (place, status) = one(n, patience);
+        let (other, asked) = two(n, patience);
+        assert_eq!(place.as_ref().map(Place::due), other.as_ref().map(Place::due), "a cost of {n}");
+        assert_eq!(status, asked, "a cost of {n}");
+        if let (Ok(place), Ok(other)) = (place, other) {
+            waited += u32::from(place.due() > clock.now());
+            places.push((place, other));
+        } else {
+            refused += 1;
+        }
+        if places.len() > random.usize(..12) {
+            let both = places.swap_remove(random.usize(..places.len()));
+            if random.bool() {
+                core::mem::forget(both);
+            }
+        }
+    }
+    assert!(waited > 1_000 && refused > 1_000, "{waited} {refused}");
+}
+
+#[test]
+fn a_place_says_what_reserving_and_asking_would() {
+    let quota = Quota::per(7, Duration::from_millis(600)).with_burst(5);
+    let clock = ManualClock::starting_at(Nanos::from_secs(50));
+    let bucket = || Arc::new(WaitingTokenBucket::with_clock(quota, Duration::from_secs(1), clock.clone()));
+    let (one, two) = (bucket(), bucket());
+    let ask = |n, patience| (two.reserve_within(n, patience), two.status());
+    places_of_pairs(&clock, |n, patience| one.reserve_within_with_status(n, patience), ask);
+    let (one, two) = (bucket(), bucket());
+    let ask = |n, patience| (two.reserve_within(n, patience), two.status());
+    places_of_pairs(&clock, |n, patience| Arc::clone(&one).reserve_owned_within_with_status(n, patience), ask);
+
+    let keys = || Arc::new(KeyedLimiter::<str>::with_clock(quota, 10, clock.clone()));
+    let (one, two) = (keys(), keys());
+    let ask = |n, patience| (two.reserve_within("a", n, patience), two.status("a"));
+    places_of_pairs(&clock, |n, patience| one.reserve_within_with_status("a", n, patience), ask);
+    let (one, two) = (keys(), keys());
+    let ask = |n, patience| (two.reserve_within("a", n, patience), two.status("a"));
+    places_of_pairs(&clock, |n, patience| Arc::clone(&one).reserve_owned_within_with_status("a", n, patience), ask);
 }
 
 #[test]

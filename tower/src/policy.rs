@@ -2,7 +2,7 @@
 
 use crate::cost::Unit;
 use crate::key::RequestKey;
-use crate::limit::{Keyed, Keyless, Limit, Line, Whole};
+use crate::limit::{Keyed, Keyless, Limit, Line, Seen, Whole};
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::time::Duration;
@@ -56,10 +56,10 @@ impl Policy {
     ///
     /// An `Arc` of a limiter is one as well: keep a share to look at it, or to change its quota.
     ///
-    /// Where a later policy refuses, or a request hangs up while it waits for one, what was taken here is
-    /// [refunded](RateLimit::refund_taken): to the window in which it was taken, and to no other. In a bucket that leaves the
-    /// bound of a refund; to have it given back exactly, place such policies last, or take [`waiting`](Self::waiting) with no
-    /// patience.
+    /// Where a later policy refuses, or a request hangs up while it waits for one, exactly what was taken here is
+    /// [taken back](RateLimit::take_back), and nothing is ever minted. A window takes back to the window in which it was taken, and to no
+    /// other. A bucket takes it back unless another request has taken of it meanwhile: then it stays spent. Where that matters, place what
+    /// refuses most often first, or take a [`WaitingTokenBucket`], which has room for what comes back, and in which nobody waits here.
     ///
     /// # Examples
     ///
@@ -346,12 +346,25 @@ impl Policy {
         Self { observed: true, ..self }
     }
 
-    pub(crate) fn concerns(&self, request: &Parts) -> bool {
-        self.concerns.iter().all(|concerns| concerns(request))
+    /// Whether it reads more of a request than headers and extensions.
+    pub(crate) fn reads_all(&self) -> bool {
+        self.cost.is_some() || !self.concerns.is_empty() || self.limit.reads_all()
     }
 
-    pub(crate) fn cost(&self, request: &Parts) -> u64 {
-        self.cost.as_ref().map_or(1, |cost| cost(request))
+    #[inline]
+    pub(crate) fn concerns(&self, request: Seen<'_>) -> bool {
+        match request {
+            Seen::Apart(parts) => self.concerns.iter().all(|concerns| concerns(parts)),
+            Seen::Whole(..) => true, // there is no condition: see `reads_all`
+        }
+    }
+
+    #[inline]
+    pub(crate) fn cost(&self, request: Seen<'_>) -> u64 {
+        match (request, &self.cost) {
+            (Seen::Apart(parts), Some(cost)) => cost(parts),
+            _ => 1,
+        }
     }
 }
 

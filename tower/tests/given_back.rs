@@ -96,3 +96,86 @@ fn who_hangs_up_while_it_waits_gives_back_what_the_policies_after_the_line_have_
     }
     assert_eq!((bucket.available(), keyed.status(&7).remaining), (4, 4), "the one that passed has its token");
 }
+
+/// How many requests pass a limit that stands before a line for `POST`, in which each costs five: before a request that
+/// has waited there for `late` hangs up, at that instant, and after it. The limit is twenty in twenty seconds; in the beginning one
+/// `POST` passes, another waits, and `others` come.
+fn admitted_around_a_return(
+    limit: impl RateLimit + Send + Sync + 'static,
+    clock: &ManualClock,
+    others: usize,
+    late: Duration,
+) -> (usize, usize) {
+    let cost = |request: &http::request::Parts| if request.method == Method::POST { 5 } else { 1 };
+    let waiting = Policy::waiting(line(clock), Duration::MAX).only(|request| request.method == Method::POST);
+    let service = RateLimitLayer::of([Policy::new(limit).costing(cost), waiting]).layer(inner());
+    let passed = |calls| (0..calls).filter(|_| poll(&mut call(&service, Method::GET)) == Some(200)).count();
+    assert_eq!(poll(&mut call(&service, Method::POST)), Some(200));
+    let mut waits = call(&service, Method::POST);
+    assert_eq!(poll(&mut waits), None);
+    assert_eq!(passed(others), others);
+    clock.advance(late);
+    let before = passed(if late.is_zero() { 0 } else { 99 });
+    drop(waits);
+    (before, passed(99))
+}
+
+fn twenty() -> Quota {
+    Quota::per(20, Duration::from_secs(20))
+}
+
+/// Ten seconds later the five have come again, and others take all there is. Five more would be twenty-five within no time.
+#[test]
+fn a_bucket_that_is_given_back_late_never_admits_more_than_its_bound() {
+    let clock = ManualClock::new();
+    let late = Duration::from_secs(10);
+    let after = |limit: Box<dyn RateLimit + Send + Sync>| admitted_around_a_return(limit, &clock, 0, late);
+    assert_eq!(after(Box::new(TokenBucket::with_clock(twenty(), clock.clone()))), (20, 0));
+    assert_eq!(after(Box::new(tollgate::AdjustableTokenBucket::with_clock(twenty(), clock.clone()))), (20, 0));
+    assert_eq!(after(Box::new(tollgate::PackedTokenBucket::with_clock(twenty(), clock.clone()))), (20, 0));
+    assert_eq!(after(Box::new(tollgate::ShardedTokenBucket::with_clock(twenty(), clock.clone()))), (20, 0));
+    assert_eq!(after(Box::new(WaitingTokenBucket::with_clock(twenty(), Duration::ZERO, clock.clone()))), (20, 0));
+}
+
+/// Another has taken one meanwhile. A word does not know what has become of the five; where there is room for them, they come back.
+#[test]
+fn what_others_have_taken_of_meanwhile_stays_spent_unless_there_is_room_for_it() {
+    let clock = ManualClock::new();
+    let after = |limit: Box<dyn RateLimit + Send + Sync>, others| {
+        admitted_around_a_return(limit, &clock, others, Duration::ZERO).1
+    };
+    let bucket = || Box::new(TokenBucket::with_clock(twenty(), clock.clone()));
+    let roomy = || Box::new(WaitingTokenBucket::with_clock(twenty(), Duration::ZERO, clock.clone()));
+    assert_eq!([after(bucket(), 0), after(roomy(), 0)], [15, 15]);
+    assert_eq!([after(bucket(), 1), after(roomy(), 1)], [9, 14]);
+}
+
+/// Beside a refusal, what is told of a bucket before it is what there is: with its tokens back, or without.
+#[test]
+fn reports_say_what_came_back() {
+    let clock = ManualClock::new();
+    let bucket = Arc::new(TokenBucket::with_clock(twenty(), clock.clone()));
+    for others in [false, true] {
+        let another = Arc::clone(&bucket);
+        // A later policy that refuses after somebody else has taken of the bucket.
+        let closed = Policy::new(TokenBucket::new(Quota::DENY_ALL)).costing(move |_| {
+            if others {
+                another.try_acquire().unwrap();
+            }
+            1
+        });
+        let policies = [Policy::new(Arc::clone(&bucket)).costing(|_| 5), closed];
+        let told = |refusal: &tollgate_tower::Refusal<'_>, _: &http::request::Parts| {
+            Response::new(refusal.reports[0].status.remaining.to_string())
+        };
+        let service = RateLimitLayer::of(policies).answering(told).layer(inner());
+        let before = bucket.available();
+        let answer = service.clone().call(Request::new(()));
+        let Poll::Ready(Ok(answer)) = Box::pin(answer).as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
+            panic!("it is refused at once")
+        };
+        let told: u64 = answer.body().parse().unwrap();
+        // What somebody else has taken since the decision is not in what is told.
+        assert_eq!((told, bucket.available()), if others { (before - 5, before - 6) } else { (before, before) });
+    }
+}

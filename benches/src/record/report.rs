@@ -7,6 +7,9 @@ use crate::figures::row::{self, Row};
 use crate::measure::{summary, waiting};
 use std::path::{Path, PathBuf};
 
+/// What benches of other packages record, each in a folder of that name.
+const ELSEWHERE: [&str; 2] = ["distributed", "services"];
+
 /// The command line of `report`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
@@ -47,21 +50,22 @@ pub fn command(options: &Options) -> Result<()> {
 }
 
 /// What belongs between the markers: a table and where it comes from; nothing as long as nothing is recorded. All but the
-/// headline are of the csv of their name; waiting has rows of its own kind. What several processes came to is in folders of its
-/// own, with the text that belongs here.
+/// headline are of the csv of their name; waiting has rows of its own kind. What other packages' benches came to is in folders of
+/// their own, with the text that belongs here.
 fn block(wanted: &str, results: &Path) -> Result<String> {
-    if wanted == "distributed" {
+    if ELSEWHERE.contains(&wanted) {
         let results = results.join(wanted);
         let Some(folder) = newest(&results)? else { return Ok(String::new()) };
         let path = results.join(&folder).join("summary.md");
         let text = std::fs::read_to_string(&path).map_err(Error::file(&path))?;
-        return Ok(format!("\n{}\n\nFrom `results/distributed/{folder}` in the repository.\n\n", text.trim_end()));
+        return Ok(format!("\n{}\n\nFrom `results/{wanted}/{folder}` in the repository.\n\n", text.trim_end()));
     }
     let step = STEPS.iter().find(|step| step.name == wanted);
     if step.is_none() && wanted != "headline" && wanted != "waiting" {
         let names = STEPS.map(|step| step.name).join(" ");
         return Err(Error::Request(format!(
-            "no table is called {wanted}; there are: headline waiting distributed {names}"
+            "no table is called {wanted}; there are: headline waiting {} {names}",
+            ELSEWHERE.join(" ")
         )));
     }
     let Some(folder) = newest(results)? else { return Ok(String::new()) };
@@ -184,19 +188,21 @@ mod tests {
     }
 
     #[test]
-    fn what_several_processes_came_to_is_taken_as_it_is_written() {
-        let place = Place::new("distributed", &README.replace("clock", "distributed"));
-        assert!(!place.report(false).unwrap().contains("From"), "nothing recorded, nothing to show");
-        place.record("2026-02-01_box", 1.0);
-        for (folder, text) in [("2026-01-30_box", "old\n"), ("2026-01-31_box", "leases | 7\n")] {
-            let folder = place.0.join("results/distributed").join(folder);
-            std::fs::create_dir_all(&folder).unwrap();
-            std::fs::write(folder.join("summary.md"), text).unwrap();
+    fn what_other_benches_came_to_is_taken_as_it_is_written() {
+        for name in ELSEWHERE {
+            let place = Place::new(name, &README.replace("clock", name));
+            assert!(!place.report(false).unwrap().contains("From"), "nothing recorded, nothing to show");
+            place.record("2026-02-01_box", 1.0);
+            for (folder, text) in [("2026-01-30_box", "old\n"), ("2026-01-31_box", "leases | 7\n")] {
+                let folder = place.0.join("results").join(name).join(folder);
+                std::fs::create_dir_all(&folder).unwrap();
+                std::fs::write(folder.join("summary.md"), text).unwrap();
+            }
+            let text = place.report(false).unwrap();
+            let block = format!("\nleases | 7\n\nFrom `results/{name}/2026-01-31_box` in the repository.\n\n<!--");
+            assert!(text.contains(&block), "{text}");
+            assert_eq!(place.report(true).unwrap(), text);
         }
-        let text = place.report(false).unwrap();
-        let block = "\nleases | 7\n\nFrom `results/distributed/2026-01-31_box` in the repository.\n\n<!--";
-        assert!(text.contains(block), "{text}");
-        assert_eq!(place.report(true).unwrap(), text);
     }
 
     #[test]

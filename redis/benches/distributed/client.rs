@@ -111,14 +111,15 @@ impl Client {
     pub(crate) fn run(self) -> Result<()> {
         // The task that asks ahead has a thread of its own, since its callers need not wait. Those that wait for each answer
         // are faster with the connection on their own thread.
-        let runtime = if self.engine == Engine::Leases {
+        let runtime = if self.engine.is_in_memory() {
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
         } else {
             tokio::runtime::Builder::new_current_thread().enable_all().build()
         };
         let runtime = runtime.map_err(|error| Error::Program(error.to_string()))?;
         let tally = runtime.block_on(async {
-            let limit = Arc::new(Limit::open(self.engine, &self.url, &self.name, self.load.quota()).await);
+            let limit =
+                Arc::new(Limit::open(self.engine, &self.url, &self.name, self.load.quota(), self.processes).await);
             println!("ready");
             let mut line = String::new();
             std::io::stdin().read_line(&mut line).ok()?;
@@ -130,7 +131,7 @@ impl Client {
                 .offered()
                 .map(|offered| Duration::from_secs_f64(f64::from(self.processes) * f64::from(self.callers) / offered));
             let mut tally = Tally::new();
-            let stride = if self.engine == Engine::Leases && every.is_none() { 61 } else { 1 };
+            let stride = if self.engine.is_in_memory() && every.is_none() { 61 } else { 1 };
             let caller = Caller { limit, begin, end, every, stride };
             let others: Vec<_> = (1..self.callers).map(|_| tokio::spawn(caller.clone().run())).collect();
             tally.add(&caller.run().await);

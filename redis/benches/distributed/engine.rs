@@ -5,7 +5,7 @@ use redis::Script;
 use redis::aio::MultiplexedConnection;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tollgate::Quota;
+use tollgate::{Quota, TokenBucket};
 use tollgate_redis::{DistributedTokenBucket, Refused, Store};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -19,10 +19,12 @@ pub(crate) enum Engine {
     GcraScript,
     /// INCR of a key for each second, which EXPIRE ends: a round trip for each decision.
     FixedWindow,
+    /// An equal part of the limit in each process, and no server: what a decision from memory takes under the same load.
+    Divided,
 }
 
 impl Engine {
-    pub(crate) const ALL: [Self; 4] = [Self::Leases, Self::Exact, Self::GcraScript, Self::FixedWindow];
+    pub(crate) const ALL: [Self; 5] = [Self::Leases, Self::Exact, Self::GcraScript, Self::FixedWindow, Self::Divided];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -30,14 +32,21 @@ impl Engine {
             Self::Exact => "exact",
             Self::GcraScript => "gcra-script",
             Self::FixedWindow => "fixed-window",
+            Self::Divided => "divided",
         }
+    }
+
+    /// Whether a caller is answered from memory, as a rule.
+    pub(crate) fn is_in_memory(self) -> bool {
+        matches!(self, Self::Leases | Self::Divided)
     }
 
     /// The commands of which each is a round trip: a script's own calls are counted by the server too, and are none.
     pub(crate) fn commands(self) -> &'static [&'static str] {
         match self {
             Self::FixedWindow => &["incr", "pexpire"],
-            _ => &["eval", "evalsha", "script|load"],
+            Self::Divided => &[],
+            Self::Leases | Self::Exact | Self::GcraScript => &["eval", "evalsha", "script|load"],
         }
     }
 }
@@ -47,10 +56,16 @@ pub(crate) enum Limit {
     Ours(DistributedTokenBucket),
     Gcra { link: MultiplexedConnection, script: Script, key: String, each: f64, burst: u64 },
     Window { link: MultiplexedConnection, key: String, limit: u64 },
+    Divided(TokenBucket),
 }
 
 impl Limit {
-    pub(crate) async fn open(engine: Engine, url: &str, name: &str, quota: Quota) -> Self {
+    pub(crate) async fn open(engine: Engine, url: &str, name: &str, quota: Quota, processes: u32) -> Self {
+        if engine == Engine::Divided {
+            let part = |tokens: u64| tokens / u64::from(processes);
+            let quota = Quota::per(part(quota.tokens()), quota.period()).with_burst(part(quota.burst()));
+            return Self::Divided(TokenBucket::new(quota));
+        }
         let client = redis::Client::open(url).expect("an address of this machine");
         let ours = |lease| {
             let store = Store::new(client.clone(), Duration::from_millis(500));
@@ -98,6 +113,7 @@ impl Limit {
                 }
                 count.map(|count| count <= *limit).map_err(|error| error.to_string())
             }
+            Self::Divided(bucket) => Ok(bucket.try_acquire().is_ok()),
         }
     }
 }

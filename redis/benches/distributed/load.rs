@@ -13,7 +13,7 @@ pub(crate) const BATCH: u64 = 1_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Load {
-    /// As fast as each caller can, from a limit that hardly anyone reaches.
+    /// As fast as each caller can, from a limit near the highest that a store can keep.
     Flood,
     /// Half of what falls due.
     Steady,

@@ -145,7 +145,7 @@ fn measure(options: &Options, repetitions: usize) -> Result<Option<Vec<Row>>> {
         for &processes in processes {
             for &engine in &options.engine {
                 cases.push((load, processes, engine, 1));
-                if load == Load::Flood && engine != Engine::Leases && !options.quick {
+                if load == Load::Flood && !engine.is_in_memory() && !options.quick {
                     cases.push((load, processes, engine, MANY));
                 }
             }

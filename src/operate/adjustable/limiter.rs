@@ -104,7 +104,7 @@ impl<A: Adjustable, C> AdjustableLimiter<A, C> {
         self.state.update(|terms, position| terms.acquire(position, n, now).map(|next| (next, taken(position, next))))
     }
 
-    /// Gives back what [`take_n_at`](Self::take_n_at) of this limiter has taken; returns whether it is as if that had never
+    /// Gives back what [`take_n`](Self::take_n) of this limiter has taken; returns whether it is as if that had never
     /// been. No clock is read.
     ///
     /// It is, unless a change of quota came in between, or, for a bucket, another call: then the tokens stay spent. A window
@@ -137,12 +137,6 @@ impl<A: Adjustable, C> AdjustableLimiter<A, C> {
             Ok((terms, before, after)) => (Ok(Taken::new(n, now).with_states(before, after)), terms.status(after, now)),
             Err((denied, status)) => (Err(denied), status),
         }
-    }
-
-    /// Gives back what [`take_n`](Self::take_n) has taken: a [`refund_at`](Self::refund_at) on the reading of the take.
-    #[allow(clippy::needless_pass_by_value)] // it is used up
-    pub fn refund_taken(&self, taken: Taken) {
-        self.refund_at(taken.n(), taken.at());
     }
 
     /// As [`available`](Self::available), as of `now`. No clock is read.
@@ -267,8 +261,7 @@ impl<A: Adjustable, C: Clock> AdjustableLimiter<A, C> {
         self.try_acquire_up_to_at(n, self.clock.now())
     }
 
-    /// Takes `n` tokens, or none; returns what it takes to [give exactly that back](Self::give_back), or to
-    /// [refund](Self::refund_taken) it.
+    /// Takes `n` tokens, or none; returns what it takes to [give exactly that back](Self::give_back).
     ///
     /// # Errors
     ///
@@ -302,7 +295,7 @@ impl<A: Adjustable, C: Clock> AdjustableLimiter<A, C> {
     }
 }
 
-delegate!([A: Adjustable, C: Clock] AdjustableLimiter<A, C> => Self, dated);
+delegate!([A: Adjustable, C: Clock] AdjustableLimiter<A, C> => Self);
 delegate!(at [A: Adjustable, C: Clock] AdjustableLimiter<A, C> => Self);
 
 impl<A: Adjustable, C> fmt::Debug for AdjustableLimiter<A, C> {

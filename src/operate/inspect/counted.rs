@@ -169,8 +169,8 @@ impl<L: RateLimit> RateLimit for Counted<L> {
         (self.count(decision), status)
     }
 
-    fn refund_taken(&self, taken: Taken) {
-        self.limiter.refund_taken(taken);
+    fn take_back(&self, taken: Taken) -> bool {
+        self.limiter.take_back(taken)
     }
 
     fn available(&self) -> u64 {

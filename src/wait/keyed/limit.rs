@@ -22,6 +22,20 @@ impl<K: ?Sized, S, C: Clock> RateLimit for KeyedLine<'_, K, S, C> {
         self.refund_at(n, Nanos::ZERO);
     }
 
+    fn take_n(&self, n: u64) -> Result<Taken, Denied> {
+        self.take_n_at(n, self.now())
+    }
+
+    fn take_n_with_status(&self, n: u64) -> (Result<Taken, Denied>, Status) {
+        let now = self.now();
+        let (reserved, status) = self.class.reserve_with_status(self.key, n, now, now);
+        (reserved.map(|(full_at, _)| Taken::new(n, now).with_states(0, full_at)), status)
+    }
+
+    fn take_back(&self, taken: Taken) -> bool {
+        self.give_back(taken)
+    }
+
     fn status(&self) -> Status {
         self.status_at(self.now())
     }
@@ -96,6 +110,9 @@ impl<K: ?Sized, S, C: Clock> RateLimit for OwnedKeyedLine<K, S, C> {
         try_acquire_n(n: u64) -> Result<(), Denied>;
         try_acquire_n_with_status(n: u64) -> (Result<(), Denied>, Status);
         refund(n: u64);
+        take_n(n: u64) -> Result<Taken, Denied>;
+        take_n_with_status(n: u64) -> (Result<Taken, Denied>, Status);
+        take_back(taken: Taken) -> bool;
         status() -> Status;
         quota() -> Quota;
         max_cost() -> u64;

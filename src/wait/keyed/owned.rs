@@ -4,7 +4,7 @@ use super::KeyedLine;
 use crate::clock::Clock;
 #[cfg(feature = "async")]
 use crate::clock::Timer;
-use crate::decision::Denied;
+use crate::decision::{Denied, Status};
 use crate::keyed::{Identity, KeyedLimiter};
 use crate::nanos::Nanos;
 #[cfg(feature = "async")]
@@ -25,6 +25,9 @@ pub struct OwnedKeyedLine<K: ?Sized, S, C> {
     limiter: Arc<KeyedLimiter<K, S, C>>,
     key: Identity,
 }
+
+/// A place in the line of a key, with a share in the limiter.
+pub type OwnedKeyedPlace<K, S, C> = Place<OwnedKeyedLine<K, S, C>>;
 
 impl<K: ?Sized, S: BuildHasher, C> KeyedLimiter<K, S, C> {
     /// As [`line`](Self::line), with a share in the limiter.
@@ -62,7 +65,7 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
     /// assert_eq!(job.turn.due(), Nanos::from_millis(100));
     /// # Ok::<_, tollgate::Denied>(())
     /// ```
-    pub fn reserve_owned<Q>(self: Arc<Self>, key: &Q, n: u64) -> Result<Place<OwnedKeyedLine<K, S, C>>, Denied>
+    pub fn reserve_owned<Q>(self: Arc<Self>, key: &Q, n: u64) -> Result<OwnedKeyedPlace<K, S, C>, Denied>
     where
         K: Borrow<Q>,
         Q: Hash + ?Sized,
@@ -80,7 +83,7 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
         key: &Q,
         n: u64,
         max_wait: Duration,
-    ) -> Result<Place<OwnedKeyedLine<K, S, C>>, Denied>
+    ) -> Result<OwnedKeyedPlace<K, S, C>, Denied>
     where
         K: Borrow<Q>,
         Q: Hash + ?Sized,
@@ -88,6 +91,22 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
         let line = self.line_owned(key);
         let now = line.now();
         Place::reserve(line, n, max_wait, now)
+    }
+
+    /// As [`reserve_within_with_status`](Self::reserve_within_with_status), for a place that can be kept anywhere.
+    pub fn reserve_owned_within_with_status<Q>(
+        self: Arc<Self>,
+        key: &Q,
+        n: u64,
+        max_wait: Duration,
+    ) -> (Result<OwnedKeyedPlace<K, S, C>, Denied>, Status)
+    where
+        K: Borrow<Q>,
+        Q: Hash + ?Sized,
+    {
+        let line = self.line_owned(key);
+        let now = line.now();
+        Place::reserve_with_status(line, n, max_wait, now)
     }
 }
 
@@ -137,6 +156,10 @@ impl<K: ?Sized, S, C: Clock> Line for OwnedKeyedLine<K, S, C> {
 impl<K: ?Sized, S, C> sealed::Line for OwnedKeyedLine<K, S, C> {
     fn reserve(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<Reserved, Denied> {
         self.borrowed().reserve(n, max_wait, now)
+    }
+
+    fn reserve_with_status(&self, n: u64, max_wait: Duration, now: Nanos) -> (Result<Reserved, Denied>, Status) {
+        self.borrowed().reserve_with_status(n, max_wait, now)
     }
 
     fn look(&self, n: u64, max_wait: Duration, now: Nanos) -> Result<(), Denied> {

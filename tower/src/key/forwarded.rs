@@ -4,6 +4,7 @@ use super::{Networks, RequestKey, peer};
 use core::net::IpAddr;
 use http::header::{FORWARDED, HeaderName};
 use http::request::Parts;
+use http::{Extensions, HeaderMap};
 use tollgate::ClientKey;
 
 /// Which header proxies add addresses to.
@@ -119,13 +120,17 @@ impl ForwardedAddress {
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     pub fn address(&self, request: &Parts) -> Option<IpAddr> {
-        let mut client = peer::address(request)?;
+        self.address_in(&request.headers, &request.extensions)
+    }
+
+    fn address_in(&self, headers: &HeaderMap, extensions: &Extensions) -> Option<IpAddr> {
+        let mut client = peer::address(extensions)?;
         let name = match self.header {
             Forwarded::XForwardedFor => HeaderName::from_static("x-forwarded-for"),
             Forwarded::Rfc7239 => FORWARDED,
         };
         // Several fields of one name are one list (RFC 9110, section 5.3), in which empty elements do not count.
-        for field in request.headers.get_all(name).iter().rev() {
+        for field in headers.get_all(name).iter().rev() {
             for entry in from_the_right(field.as_bytes()) {
                 let entry = entry.trim_ascii();
                 if entry.is_empty() {
@@ -150,7 +155,15 @@ impl RequestKey for ForwardedAddress {
     type Key = ClientKey;
 
     fn key(&self, request: &Parts) -> Option<ClientKey> {
-        self.address(request).map(|address| ClientKey::with_prefix(address, self.prefix))
+        self.key_in(&request.headers, &request.extensions)
+    }
+
+    fn reads_all(&self) -> bool {
+        false
+    }
+
+    fn key_in(&self, headers: &HeaderMap, extensions: &Extensions) -> Option<ClientKey> {
+        self.address_in(headers, extensions).map(|address| ClientKey::with_prefix(address, self.prefix))
     }
 }
 

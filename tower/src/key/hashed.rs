@@ -3,7 +3,7 @@
 use super::RequestKey;
 use core::fmt;
 use core::hash::BuildHasher;
-use http::{HeaderName, request::Parts};
+use http::{Extensions, HeaderMap, HeaderName, request::Parts};
 use std::hash::RandomState;
 
 /// The value of a header, hashed: an API key or a token. The value itself is neither kept nor shown.
@@ -74,7 +74,15 @@ impl RequestKey for HashedHeader {
     type Key = HashedKey;
 
     fn key(&self, request: &Parts) -> Option<HashedKey> {
-        let mut values = request.headers.get_all(&self.name).iter();
+        self.key_in(&request.headers, &request.extensions)
+    }
+
+    fn reads_all(&self) -> bool {
+        false
+    }
+
+    fn key_in(&self, headers: &HeaderMap, _: &Extensions) -> Option<HashedKey> {
+        let mut values = headers.get_all(&self.name).iter();
         match (values.next(), values.next()) {
             (Some(value), None) => Some(HashedKey(self.hasher.hash_one(value.as_bytes()))),
             _ => None,

@@ -29,6 +29,7 @@ pub use peer::{Peer, PeerAddress};
 
 use core::hash::Hash;
 use http::request::Parts;
+use http::{Extensions, HeaderMap};
 
 /// What finds a request's key, if it has one.
 ///
@@ -78,6 +79,58 @@ pub trait RequestKey {
     /// assert_eq!(Tenant.key(&request), Some(7));
     /// ```
     fn key(&self, request: &Parts) -> Option<Self::Key>;
+
+    /// Whether more is read than headers and extensions, by which [`key_in`](Self::key_in) finds the key as well. If nothing else of
+    /// a layer looks at all of a request, it is not taken apart and put together again, which is cheaper. Functions do, and so does
+    /// the default.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tollgate_tower::key::{PeerAddress, RequestKey};
+    ///
+    /// assert!(!PeerAddress::new().reads_all());
+    /// ```
+    fn reads_all(&self) -> bool {
+        true
+    }
+
+    /// The key of a request with these headers and extensions: the same as [`key`](Self::key), where that [reads no
+    /// more](Self::reads_all). Nobody asks otherwise, so that the default finds none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::{Extensions, HeaderMap, request::Parts};
+    /// use tollgate_tower::key::RequestKey;
+    ///
+    /// /// The tenant that an outer layer has found.
+    /// struct Tenant;
+    ///
+    /// impl RequestKey for Tenant {
+    ///     type Key = u32;
+    ///
+    ///     fn key(&self, request: &Parts) -> Option<u32> {
+    ///         self.key_in(&request.headers, &request.extensions)
+    ///     }
+    ///
+    ///     fn reads_all(&self) -> bool {
+    ///         false
+    ///     }
+    ///
+    ///     fn key_in(&self, _: &HeaderMap, extensions: &Extensions) -> Option<u32> {
+    ///         extensions.get().copied()
+    ///     }
+    /// }
+    ///
+    /// let mut extensions = Extensions::new();
+    /// extensions.insert(7_u32);
+    /// assert_eq!(Tenant.key_in(&HeaderMap::new(), &extensions), Some(7));
+    /// ```
+    fn key_in(&self, headers: &HeaderMap, extensions: &Extensions) -> Option<Self::Key> {
+        let _ = (headers, extensions);
+        None
+    }
 }
 
 impl<F, K> RequestKey for F
@@ -98,6 +151,14 @@ impl<A: RequestKey, B: RequestKey> RequestKey for (A, B) {
     fn key(&self, request: &Parts) -> Option<Self::Key> {
         Some((self.0.key(request)?, self.1.key(request)?))
     }
+
+    fn reads_all(&self) -> bool {
+        self.0.reads_all() || self.1.reads_all()
+    }
+
+    fn key_in(&self, headers: &HeaderMap, extensions: &Extensions) -> Option<Self::Key> {
+        Some((self.0.key_in(headers, extensions)?, self.1.key_in(headers, extensions)?))
+    }
 }
 
 impl<A: RequestKey, B: RequestKey, C: RequestKey> RequestKey for (A, B, C) {
@@ -105,5 +166,14 @@ impl<A: RequestKey, B: RequestKey, C: RequestKey> RequestKey for (A, B, C) {
 
     fn key(&self, request: &Parts) -> Option<Self::Key> {
         Some((self.0.key(request)?, self.1.key(request)?, self.2.key(request)?))
+    }
+
+    fn reads_all(&self) -> bool {
+        self.0.reads_all() || self.1.reads_all() || self.2.reads_all()
+    }
+
+    fn key_in(&self, headers: &HeaderMap, extensions: &Extensions) -> Option<Self::Key> {
+        let (first, second) = (self.0.key_in(headers, extensions)?, self.1.key_in(headers, extensions)?);
+        Some((first, second, self.2.key_in(headers, extensions)?))
     }
 }

@@ -3,6 +3,7 @@
 use super::RequestKey;
 use core::net::{IpAddr, SocketAddr};
 use http::request::Parts;
+use http::{Extensions, HeaderMap};
 use tollgate::ClientKey;
 
 /// The other end of a connection, as an extension of its requests: for servers that have no type of their own for it.
@@ -101,7 +102,7 @@ impl PeerAddress {
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     pub fn address(&self, request: &Parts) -> Option<IpAddr> {
-        address(request)
+        address(&request.extensions)
     }
 }
 
@@ -115,17 +116,24 @@ impl RequestKey for PeerAddress {
     type Key = ClientKey;
 
     fn key(&self, request: &Parts) -> Option<ClientKey> {
-        address(request).map(|address| ClientKey::with_prefix(address, self.prefix))
+        self.key_in(&request.headers, &request.extensions)
+    }
+
+    fn reads_all(&self) -> bool {
+        false
+    }
+
+    fn key_in(&self, _: &HeaderMap, extensions: &Extensions) -> Option<ClientKey> {
+        address(extensions).map(|address| ClientKey::with_prefix(address, self.prefix))
     }
 }
 
 /// The other end of the connection.
-pub(super) fn address(request: &Parts) -> Option<IpAddr> {
-    socket(request).map(|peer| peer.ip().to_canonical())
+pub(super) fn address(extensions: &Extensions) -> Option<IpAddr> {
+    socket(extensions).map(|peer| peer.ip().to_canonical())
 }
 
-fn socket(request: &Parts) -> Option<SocketAddr> {
-    let extensions = &request.extensions;
+fn socket(extensions: &Extensions) -> Option<SocketAddr> {
     #[cfg(feature = "axum")]
     if let Some(axum::extract::ConnectInfo(peer)) = extensions.get::<axum::extract::ConnectInfo<SocketAddr>>() {
         return Some(*peer);

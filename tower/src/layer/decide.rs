@@ -1,10 +1,9 @@
 //! Deciding a request: all policies, or none.
 
 use crate::answer::{Reason, Report};
-use crate::limit::{Asked, Held, Said};
+use crate::limit::{Asked, Held, Said, Seen};
 use crate::observe;
 use crate::policy::Policy;
-use http::request::Parts;
 use tollgate::{Denied, Status};
 
 /// What all policies together say.
@@ -16,17 +15,25 @@ pub(super) enum Outcome<'a> {
     Refuse(Reason, &'a Policy),
 }
 
+/// Puts a request to all policies. How those stand that were asked is added to `reports`, in order, if somebody is told.
+pub(super) fn decide<'a>(
+    request: Seen<'_>,
+    reports: &mut Option<Vec<Report<'a>>>,
+    policies: &'a [Policy],
+) -> Outcome<'a> {
+    Deciding { request, reports }.decide(policies, false)
+}
+
 /// A request on its way through the policies.
-pub(super) struct Deciding<'a, 'r> {
-    pub(super) request: &'r Parts,
-    /// How the policies stand that were asked, in order, if somebody is told.
-    pub(super) reports: Option<Vec<Report<'a>>>,
+struct Deciding<'a, 'r> {
+    request: Seen<'r>,
+    reports: &'r mut Option<Vec<Report<'a>>>,
 }
 
 impl<'a> Deciding<'a, '_> {
     /// Puts the request to each policy in turn. What was taken goes back if one of them refuses: it is held on the stack
     /// meanwhile, by one call for each. `waits` says whether the request will have to wait for what is held already.
-    pub(super) fn decide(&mut self, policies: &'a [Policy], waits: bool) -> Outcome<'a> {
+    fn decide(&mut self, policies: &'a [Policy], waits: bool) -> Outcome<'a> {
         let mut left = policies.iter();
         while let Some(policy) = left.next() {
             if !policy.concerns(self.request) {
@@ -78,10 +85,9 @@ impl<'a> Deciding<'a, '_> {
                 Outcome::Wait(all)
             }
             refused @ Outcome::Refuse(..) => {
-                drop(held); // it goes back
-                if let Some(Report { status, .. }) =
-                    self.reports.as_mut().and_then(|reports| reports.get_mut(report - 1))
-                {
+                let is_back = held.give_back();
+                let report = self.reports.as_mut().and_then(|reports| reports.get_mut(report - 1));
+                if let Some(Report { status, .. }) = report.filter(|_| is_back) {
                     status.remaining = status.remaining.saturating_add(cost).min(status.limit);
                 }
                 refused
@@ -91,7 +97,7 @@ impl<'a> Deciding<'a, '_> {
 
     /// Adds a report, if somebody reads it.
     fn report(&mut self, policy: &'a Policy, cost: u64, status: Option<Status>, denied: Option<Denied>) {
-        if let (Some(reports), Some(status)) = (&mut self.reports, status) {
+        if let (Some(reports), Some(status)) = (&mut *self.reports, status) {
             let (name, quota, unit) = (&*policy.name, policy.limit.quota(), policy.unit);
             reports.push(Report { name, quota, unit, status, denied, cost });
         }

@@ -89,6 +89,7 @@ where
                     held.into_iter().for_each(Held::spend);
                     this.stage.set(Stage::Passing { future: service.call(request) });
                 }
+                Now::Passing { future } if this.fields.is_empty() => return future.poll(context),
                 Now::Passing { future } => {
                     let mut response = ready!(future.poll(context))?;
                     this.fields.put_on(&mut response);

@@ -62,6 +62,8 @@ pub struct RateLimitLayer<A = EmptyAnswer> {
 #[derive(Debug, Clone)]
 pub(crate) struct Shared<A> {
     policies: Arc<[Policy]>,
+    /// Whether a policy reads more of a request than headers and extensions.
+    reads_all: bool,
     answer: A,
     dialect: Dialect,
     tells_admitted: bool,
@@ -132,8 +134,10 @@ impl RateLimitLayer {
     /// # }
     /// ```
     pub fn of(policies: impl IntoIterator<Item = Policy>) -> Self {
-        let policies = policies.into_iter().collect();
-        let shared = Shared { policies, answer: EmptyAnswer, dialect: Dialect::None, tells_admitted: false };
+        let policies: Arc<[Policy]> = policies.into_iter().collect();
+        let reads_all = policies.iter().any(Policy::reads_all);
+        let (answer, dialect) = (EmptyAnswer, Dialect::None);
+        let shared = Shared { policies, reads_all, answer, dialect, tells_admitted: false };
         Self { shared: Arc::new(shared) }
     }
 }
@@ -166,9 +170,8 @@ impl<A> RateLimitLayer<A> {
     /// ```
     #[must_use]
     pub fn answering<B>(self, answer: B) -> RateLimitLayer<B> {
-        let Shared { policies, dialect, tells_admitted, .. } = &*self.shared;
-        let shared =
-            Shared { policies: Arc::clone(policies), answer, dialect: *dialect, tells_admitted: *tells_admitted };
+        let &Shared { ref policies, reads_all, dialect, tells_admitted, .. } = &*self.shared;
+        let shared = Shared { policies: Arc::clone(policies), reads_all, answer, dialect, tells_admitted };
         RateLimitLayer { shared: Arc::new(shared) }
     }
 }

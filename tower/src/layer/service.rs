@@ -1,9 +1,10 @@
 //! [`RateLimitService`]: a service behind limits.
 
-use super::decide::{Deciding, Outcome};
+use super::decide::{Outcome, decide};
 use super::future::ResponseFuture;
 use super::{Answer, Shared};
 use crate::answer::{Dialect, Fields, Refusal};
+use crate::limit::Seen;
 use core::fmt;
 use core::task::{Context, Poll};
 use http::{Request, Response};
@@ -52,23 +53,28 @@ where
         self.inner.poll_ready(context)
     }
 
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        let (parts, body) = request.into_parts();
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
         let shared = &*self.shared;
         // How limits stand is computed, and kept, only if somebody is told.
         let told = shared.dialect != Dialect::None || shared.answer.reads_reports();
-        let reports = told.then(|| Vec::with_capacity(shared.policies.len()));
-        let mut deciding = Deciding { request: &parts, reports };
-        let outcome = deciding.decide(&shared.policies, false);
-        let reports = deciding.reports.unwrap_or_default();
+        let mut reports = told.then(|| Vec::with_capacity(shared.policies.len()));
+        let outcome = if shared.reads_all {
+            let (parts, body) = request.into_parts();
+            let outcome = decide(Seen::Apart(&parts), &mut reports, &shared.policies);
+            request = Request::from_parts(parts, body);
+            outcome
+        } else {
+            decide(Seen::Whole(request.headers(), request.extensions()), &mut reports, &shared.policies)
+        };
+        let reports = reports.as_deref().unwrap_or_default();
         if let Outcome::Refuse(reason, policy) = outcome {
-            let refusal = Refusal { reason, reports: &reports, policy: &policy.name };
+            let (parts, _) = request.into_parts();
+            let refusal = Refusal { reason, reports, policy: &policy.name };
             let mut response = shared.answer.answer(&refusal, &parts);
-            Fields::of(shared.dialect, Some(reason), &reports).put_on(&mut response);
+            Fields::of(shared.dialect, Some(reason), reports).put_on(&mut response);
             return ResponseFuture::refused(response);
         }
-        let fields = if shared.tells_admitted { Fields::of(shared.dialect, None, &reports) } else { Fields::default() };
-        let request = Request::from_parts(parts, body);
+        let fields = if shared.tells_admitted { Fields::of(shared.dialect, None, reports) } else { Fields::default() };
         if let Outcome::Wait(held) = outcome {
             // The service that was polled ready goes with the request; a fresh clone takes its stead.
             let clone = self.inner.clone();

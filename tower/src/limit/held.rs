@@ -43,6 +43,14 @@ impl Held {
             Self::Place(place) => place.spend(),
         }
     }
+
+    /// Gives them back; returns whether they are there again. Those of a bucket stay spent if others have taken of it meanwhile.
+    pub(crate) fn give_back(self) -> bool {
+        match self {
+            Self::Taken(mut back) => back.give_back(),
+            Self::Place(place) => place.give_back(),
+        }
+    }
 }
 
 /// A place in line, of whatever limiter and clock.
@@ -55,6 +63,9 @@ pub(crate) trait Due: Send {
 
     /// Spends it. It must be due.
     fn spend(self: Box<Self>);
+
+    /// Gives it back; returns whether its tokens are there again.
+    fn give_back(self: Box<Self>) -> bool;
 }
 
 /// A place that is due at once, on a clock that need not be a timer.
@@ -75,6 +86,10 @@ where
     fn spend(self: Box<Self>) {
         let spent = self.0.spend();
         debug_assert!(spent.is_ok(), "a place that was reserved as of now is due");
+    }
+
+    fn give_back(self: Box<Self>) -> bool {
+        self.0.cancel() > 0
     }
 }
 
@@ -123,19 +138,27 @@ where
         let spent = self.place.spend();
         debug_assert!(spent.is_ok(), "it was polled until it was due");
     }
+
+    fn give_back(self: Box<Self>) -> bool {
+        self.place.cancel() > 0
+    }
 }
 
-/// Tokens of a limiter in which there are no places. A window takes back what is its own.
+/// Tokens of a limiter in which there are no places. It takes back exactly them, or they stay spent.
 pub(crate) struct Back {
     pub(super) limiter: Arc<dyn RateLimit + Send + Sync>,
     /// None once they are spent.
     pub(super) taken: Option<Taken>,
 }
 
+impl Back {
+    fn give_back(&mut self) -> bool {
+        self.taken.take().is_some_and(|taken| self.limiter.take_back(taken))
+    }
+}
+
 impl Drop for Back {
     fn drop(&mut self) {
-        if let Some(taken) = self.taken.take() {
-            self.limiter.refund_taken(taken);
-        }
+        self.give_back();
     }
 }

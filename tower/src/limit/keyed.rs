@@ -1,18 +1,15 @@
 //! [`Keyed`]: a limit for each key.
 
 use super::held::{Due, InLine, Now};
-use super::{Asked, Held, Keyless, Limit, Said};
+use super::{Asked, Held, Keyless, Limit, Said, Seen};
 use crate::key::RequestKey;
 use core::hash::BuildHasher;
 use core::time::Duration;
 use std::sync::Arc;
-use tollgate::{Clock, Denied, KeyedLimiter, OwnedKeyedLine, Place, Quota, Timer};
-
-/// A place in the line of a key.
-type KeyPlace<K, S, C> = Place<OwnedKeyedLine<K, S, C>>;
+use tollgate::{Clock, KeyedLimiter, OwnedKeyedPlace, Quota, Timer};
 
 /// How a place becomes something held: with a timer, or without.
-type Hold<K, S, C> = fn(KeyPlace<K, S, C>) -> Box<dyn Due>;
+type Hold<K, S, C> = fn(OwnedKeyedPlace<K, S, C>) -> Box<dyn Due>;
 
 /// A limit for each key, in which requests wait for at most `longest`.
 pub(crate) struct Keyed<X, K, S, C: Clock> {
@@ -44,6 +41,16 @@ where
     }
 }
 
+impl<X: RequestKey, S, C: Clock> Keyed<X, X::Key, S, C> {
+    #[inline]
+    fn key(&self, request: Seen<'_>) -> Option<X::Key> {
+        match request {
+            Seen::Apart(parts) => self.key.key(parts),
+            Seen::Whole(headers, extensions) => self.key.key_in(headers, extensions),
+        }
+    }
+}
+
 impl<X, K, S, C> Limit for Keyed<X, K, S, C>
 where
     X: RequestKey<Key = K> + Send + Sync,
@@ -52,27 +59,27 @@ where
     C: Clock + Send + Sync + 'static,
 {
     fn take(&self, asked: Asked<'_>) -> Said<()> {
-        let Some(key) = self.key.key(asked.request) else { return self.keyless.take(asked) };
+        let Some(key) = self.key(asked.request) else { return self.keyless.take(asked) };
         let limiter = &self.limiter;
         asked.decide(|n| limiter.try_acquire_n(&key, n), |n| limiter.try_acquire_n_with_status(&key, n))
     }
 
     fn hold(&self, asked: Asked<'_>) -> Said<Held> {
-        let Some(key) = self.key.key(asked.request) else { return self.keyless.hold(asked) };
-        let reserve = |n| {
-            let place = Arc::clone(&self.limiter).reserve_owned_within(&key, n, self.longest);
-            place.map_err(|denied| match denied {
-                // Nobody asked to wait.
-                Denied::WouldExceedDeadline(hint) if self.longest.is_zero() => Denied::TryAfter(hint),
-                denied => denied,
-            })
-        };
-        let said = asked.decide(reserve, |n| (reserve(n), self.limiter.status(&key)));
-        said.map(|place| Held::Place((self.hold)(place)))
+        let Some(key) = self.key(asked.request) else { return self.keyless.hold(asked) };
+        let limiter = || Arc::clone(&self.limiter);
+        let said = asked.decide(
+            |n| limiter().reserve_owned_within(&key, n, self.longest),
+            |n| limiter().reserve_owned_within_with_status(&key, n, self.longest),
+        );
+        said.without_waiting(self.longest.is_zero()).map(|place| Held::Place((self.hold)(place)))
     }
 
     fn waits(&self) -> bool {
         !self.longest.is_zero()
+    }
+
+    fn reads_all(&self) -> bool {
+        self.key.reads_all()
     }
 
     fn quota(&self) -> Quota {

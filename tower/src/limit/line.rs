@@ -23,13 +23,16 @@ where
     }
 
     fn hold(&self, asked: Asked<'_>) -> Said<Held> {
-        let reserve = |n| Arc::clone(&self.bucket).reserve_owned_within(n, self.longest);
-        let said = asked.decide(reserve, |n| (reserve(n), self.bucket.status()));
-        said.map(|place| Held::Place(Box::new(InLine::new(place))))
+        let bucket = || Arc::clone(&self.bucket);
+        let said = asked.decide(
+            |n| bucket().reserve_owned_within(n, self.longest),
+            |n| bucket().reserve_owned_within_with_status(n, self.longest),
+        );
+        said.without_waiting(self.longest.is_zero()).map(|place| Held::Place(Box::new(InLine::new(place))))
     }
 
     fn waits(&self) -> bool {
-        true
+        !self.longest.is_zero()
     }
 
     fn quota(&self) -> Quota {

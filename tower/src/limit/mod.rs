@@ -13,6 +13,7 @@ pub(crate) use line::Line;
 pub(crate) use whole::Whole;
 
 use http::request::Parts;
+use http::{Extensions, HeaderMap};
 use tollgate::{Denied, Quota, Status};
 
 /// What a limiter says to a request.
@@ -37,6 +38,14 @@ impl<T> Said<T> {
         }
     }
 
+    /// The same, where nobody has asked to wait, if so: there is no deadline then that would be exceeded.
+    pub(crate) fn without_waiting(self, so: bool) -> Self {
+        match self {
+            Self::Denied(Denied::WouldExceedDeadline(hint)) if so => Self::Denied(Denied::TryAfter(hint)),
+            said => said,
+        }
+    }
+
     /// The same, with what `f` makes of the tokens.
     pub(crate) fn map<U>(self, f: impl FnOnce(T) -> U) -> Said<U> {
         match self {
@@ -48,9 +57,16 @@ impl<T> Said<T> {
     }
 }
 
+/// A request as limits see it: taken apart, or in one piece where none of them reads more than headers and extensions.
+#[derive(Clone, Copy)]
+pub(crate) enum Seen<'a> {
+    Apart(&'a Parts),
+    Whole(&'a HeaderMap, &'a Extensions),
+}
+
 /// A request as it is put to a limiter.
 pub(crate) struct Asked<'a> {
-    pub(crate) request: &'a Parts,
+    pub(crate) request: Seen<'a>,
     /// What it costs, in tokens.
     pub(crate) cost: u64,
     /// Where to put how the limiter stands afterwards, if somebody wants to know. It costs divisions.
@@ -85,6 +101,11 @@ pub(crate) trait Limit: Send + Sync {
 
     /// Whether what it holds may be due later.
     fn waits(&self) -> bool {
+        false
+    }
+
+    /// Whether it reads more of a request than headers and extensions.
+    fn reads_all(&self) -> bool {
         false
     }
 
