@@ -80,6 +80,9 @@ impl<L> Distinct for Turns<L> {}
 /// The alias, which is a [`Place`].
 pub type ByKey<'a, K, S, C> = KeyedPlace<'a, K, S, C>;
 
+/// The same, with a share in the limiter.
+pub type OwnedByKey<K, S, C> = tollgate::OwnedKeyedPlace<K, S, C>;
+
 /// The aliases, on any clock.
 #[derive(Debug)]
 pub struct Aliases<C> {
