@@ -7,9 +7,9 @@ use core::time::Duration;
 use std::hash::RandomState;
 use tollgate::algorithm::Algorithm;
 use tollgate::{
-    AdjustableTokenBucket, Counted, FixedWindow, Handle, HeavyKeys, IntervalBucket, KeyedLimiter, ManualClock, Nanos,
-    PackedTokenBucket, Quota, RateLimiter, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket,
-    WaitingTokenBucket,
+    AdjustableFixedWindow, AdjustableSlidingWindowCounter, AdjustableTokenBucket, Counted, FixedWindow, Handle,
+    HeavyKeys, IntervalBucket, KeyedLimiter, ManualClock, Nanos, PackedTokenBucket, Quota, RateLimiter,
+    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket, WaitingTokenBucket,
 };
 
 /// Calls that a probe makes.
@@ -31,6 +31,13 @@ pub const PROBES: &[Probe] = &[
     Probe { name: "status-deny", run: || status_deny(&drained(TokenBucket::new(NARROW))) },
     Probe { name: "adjustable-admit", run: || adjustable_admit(&AdjustableTokenBucket::new(WIDE)) },
     Probe { name: "adjustable-deny", run: || adjustable_deny(&spent()) },
+    Probe { name: "adjustable-window-admit", run: || adjustable_window_admit(&AdjustableFixedWindow::new(COUNTED)) },
+    Probe { name: "adjustable-window-deny", run: || adjustable_window_deny(&spent_window()) },
+    Probe {
+        name: "adjustable-counter-admit",
+        run: || adjustable_counter_admit(&AdjustableSlidingWindowCounter::new(COUNTED)),
+    },
+    Probe { name: "adjustable-counter-deny", run: || adjustable_counter_deny(&spent_counter()) },
     Probe { name: "counted-admit", run: || counted_admit(&Counted::new(TokenBucket::new(WIDE))) },
     Probe { name: "counted-deny", run: || counted_deny(&Counted::new(drained(TokenBucket::new(NARROW)))) },
     Probe { name: "waiting-admit", run: || waiting_admit(&WaitingTokenBucket::new(WIDE, LONGEST)) },
@@ -122,6 +129,20 @@ fn spent() -> AdjustableTokenBucket {
 }
 
 /// Its token is gone.
+fn spent_window() -> AdjustableFixedWindow {
+    let window = AdjustableFixedWindow::new(NARROW);
+    assert!(window.try_acquire_n_at(1, NOW).is_ok());
+    window
+}
+
+/// Its token is gone.
+fn spent_counter() -> AdjustableSlidingWindowCounter {
+    let counter = AdjustableSlidingWindowCounter::new(NARROW);
+    assert!(counter.try_acquire_n_at(1, NOW).is_ok());
+    counter
+}
+
+/// Its token is gone.
 fn waited_for() -> WaitingTokenBucket {
     let bucket = WaitingTokenBucket::new(NARROW, LONGEST);
     assert!(bucket.try_acquire_n_at(1, NOW).is_ok());
@@ -179,6 +200,18 @@ probe!(adjustable_admit, AdjustableTokenBucket, |bucket| {
 });
 probe!(adjustable_deny, AdjustableTokenBucket, |bucket| {
     bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_err()
+});
+probe!(adjustable_window_admit, AdjustableFixedWindow, |window| {
+    window.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok()
+});
+probe!(adjustable_window_deny, AdjustableFixedWindow, |window| {
+    window.try_acquire_n_at(black_box(1), black_box(NOW)).is_err()
+});
+probe!(adjustable_counter_admit, AdjustableSlidingWindowCounter, |counter| {
+    counter.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok()
+});
+probe!(adjustable_counter_deny, AdjustableSlidingWindowCounter, |counter| {
+    counter.try_acquire_n_at(black_box(1), black_box(NOW)).is_err()
 });
 probe!(counted_admit, Counted<TokenBucket>, |counted| {
     counted.count(counted.limiter().try_acquire_n_at(black_box(1), black_box(NOW))).is_ok()
