@@ -46,6 +46,13 @@ impl<const WORDS: usize> Banks<WORDS> {
     /// What is in a bank, or a mixture if a change is writing it: the word tells (rule 1).
     #[inline]
     pub(crate) fn read(&self, bank: usize) -> [u64; WORDS] {
+        self.read_first(bank)
+    }
+
+    /// As [`read`](Self::read), for the first words alone.
+    #[inline]
+    pub(crate) fn read_first<const FIRST: usize>(&self, bank: usize) -> [u64; FIRST] {
+        const { assert!(FIRST <= WORDS, "a bank has no more words") };
         let cells = &self.banks[bank];
         // ORDERING: relaxed; the word's acquire load makes what was written before it named this bank visible, and the
         // fence, which pairs with the one in `write`, makes whoever reads something newer find another word.

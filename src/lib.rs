@@ -30,7 +30,7 @@
 //! * [`ShardedTokenBucket`] and its [`Handle`]s, for many cores; [`KeyedLimiter`], for many clients; [`SlidingWindowLog`],
 //!   exact in every window.
 //! * [`WaitingTokenBucket`], for callers that wait until their turn: threads, and tasks of any runtime.
-//! * [`AdjustableTokenBucket`], whose quota can be changed while it is used; [`Snapshot`], the state of a limiter as bytes;
+//! * [`AdjustableTokenBucket`] and its like, whose quota can be changed while they are used; [`Snapshot`], the state of a limiter as bytes;
 //!   [`Counted`] and [`HeavyKeys`], to look inside.
 //! * [`RateLimit`], the trait of every limiter without keys; [`RateLimitAt`], of those that can be told the time;
 //!   [`KeyedRateLimit`], of limits by key.
@@ -99,8 +99,9 @@ pub use limiter::{
 };
 pub use nanos::Nanos;
 pub use operate::{
-    AdjustError, AdjustableTokenBucket, CarryOver, Counted, Counts, DeniedBy, LimitSet, LimitSetError, Moment,
-    Snapshot, SnapshotError,
+    AdjustError, Adjustable, AdjustableFixedWindow, AdjustableIntervalBucket, AdjustableLimiter,
+    AdjustableSlidingWindowCounter, AdjustableTokenBucket, CarryOver, Counted, Counts, DeniedBy, LimitSet,
+    LimitSetError, Moment, Snapshot, SnapshotError,
 };
 #[cfg(feature = "std")]
 pub use operate::{HeavyKey, HeavyKeys};

@@ -4,9 +4,10 @@ use allocation_counter::{AllocationInfo, measure};
 use core::time::Duration;
 use std::sync::Arc;
 use tollgate::{
-    AdjustableTokenBucket, BuildError, CoarseClock, DefaultClock, Denied, FixedWindow, Hint, IntervalBucket,
-    LeakyBucket, ManualClock, Monotone, MonotonicClock, Nanos, PackedTokenBucket, Place, Quota, QuotaError, RateLimit,
-    SlidingWindowCounter, SlidingWindowLog, Status, TokenBucket, WaitingTokenBucket,
+    AdjustableFixedWindow, AdjustableSlidingWindowCounter, AdjustableTokenBucket, BuildError, CoarseClock,
+    DefaultClock, Denied, FixedWindow, Hint, IntervalBucket, LeakyBucket, ManualClock, Monotone, MonotonicClock, Nanos,
+    PackedTokenBucket, Place, Quota, QuotaError, RateLimit, SlidingWindowCounter, SlidingWindowLog, Status,
+    TokenBucket, WaitingTokenBucket,
 };
 use tollgate_testing::each_limiter;
 use tollgate_testing::subject::Kind;
@@ -113,7 +114,8 @@ fn a_limiter_is_a_line_of_cache() {
 fn a_place_in_line_is_a_few_words() {
     assert_eq!((align_of::<WaitingTokenBucket>(), size_of::<WaitingTokenBucket>()), (64, 192));
     assert_eq!(size_of::<Place<&WaitingTokenBucket>>(), 40);
-    assert!(size_of::<AdjustableTokenBucket>() <= 512, "{} bytes", size_of::<AdjustableTokenBucket>());
+    let (bucket, window) = (size_of::<AdjustableTokenBucket>(), size_of::<AdjustableFixedWindow>());
+    assert_eq!((bucket, window, size_of::<AdjustableSlidingWindowCounter>()), (512, 512, 512));
     assert_eq!(size_of::<Place<Arc<WaitingTokenBucket>>>(), 40);
     let clock = ManualClock::new();
     let bucket = WaitingTokenBucket::with_clock(Quota::per_second(1_000), Duration::from_secs(60), clock.clone());

@@ -39,9 +39,15 @@ const HORIZON: u64 = 18_000 * 86_400 * 1_000_000_000;
 
 /// Spreads keys over the table, or sends many to the same few lines; tells them all apart.
 #[derive(Clone, Copy)]
-struct Spread {
+pub(crate) struct Spread {
     crowded: bool,
     state: u64,
+}
+
+impl Spread {
+    pub(crate) const fn new(crowded: bool) -> Self {
+        Self { crowded, state: 0 }
+    }
 }
 
 impl BuildHasher for Spread {
@@ -98,7 +104,7 @@ pub fn keyed_limiter(data: &[u8]) {
     let Some(input) = read::<Input>(data) else { return };
     let quota = input.wish.granted();
     let clock = ManualClock::new();
-    let spread = Spread { crowded: input.crowded, state: 0 };
+    let spread = Spread::new(input.crowded);
     let capacity = usize::from(input.capacity % 64) + 1;
     let limiter = KeyedLimiter::try_with_hasher_and_clock(quota, capacity, spread, clock.clone());
     let Ok(limiter) = limiter else { return }; // too slow for a table

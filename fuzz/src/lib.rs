@@ -14,6 +14,7 @@ mod keyed;
 mod limiter;
 mod quota;
 mod replay_line;
+mod several;
 mod sharded;
 mod snapshot;
 mod waiting;
@@ -21,6 +22,7 @@ mod waiting;
 pub use keyed::keyed_limiter;
 pub use quota::quota;
 pub use replay_line::replay_line;
+pub use several::limit_set;
 pub use sharded::sharded_token_bucket;
 pub use snapshot::snapshot;
 pub use waiting::waiting_token_bucket;
@@ -43,6 +45,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("keyed_limiter", keyed_limiter),
     ("waiting_token_bucket", waiting_token_bucket),
     ("snapshot", snapshot),
+    ("limit_set", limit_set),
 ];
 
 /// Gives each file that is named on the command line to a target.

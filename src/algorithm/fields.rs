@@ -23,11 +23,12 @@ pub(super) struct Fields<const COUNTS: u32> {
 }
 
 impl<const COUNTS: u32> Fields<COUNTS> {
-    /// Positions number the periods of `quota`, above counts of up to its tokens.
+    /// Positions number the periods of `quota`, above counts of up to its tokens; the upper `spare` bits of a word are left
+    /// free.
     ///
     /// Where calls cost nothing the word stays 0. Units have at most `2^coarsest` tokens, and more than one only from two
     /// tokens each nanosecond up.
-    pub(super) const fn windows(quota: Quota, coarsest: u32) -> Result<Self, BuildError> {
+    pub(super) const fn windows(quota: Quota, coarsest: u32, spare: u32) -> Result<Self, BuildError> {
         if let Some(fields) = Self::without_state(quota) {
             return Ok(fields);
         }
@@ -35,7 +36,7 @@ impl<const COUNTS: u32> Fields<COUNTS> {
         // PROGRESS: at most 32 steps.
         loop {
             let grain = Grain::new(bits, quota.tokens());
-            match Self::fitting(Timeline::windows(quota.period_nanos(), grain), quota.tokens()) {
+            match Self::fitting(Timeline::windows(quota.period_nanos(), grain), quota.tokens(), u64::BITS - spare) {
                 Err(_) if bits < coarsest && quota.tokens() / quota.period_nanos() >= 2 => bits += 1,
                 result => return result,
             }
@@ -59,7 +60,7 @@ impl<const COUNTS: u32> Fields<COUNTS> {
             let more = bits < coarsest && quota.tokens() / quota.period_nanos() >= 4 && longer <= u64::MAX as u128;
             if fits_a_timeline || !more {
                 let timeline = Timeline::grains(quota.tokens(), quota.period_nanos(), grain);
-                match Self::fitting(timeline, quota.burst()) {
+                match Self::fitting(timeline, quota.burst(), u64::BITS) {
                     Err(_) if more => {}
                     result => return result,
                 }
@@ -78,16 +79,36 @@ impl<const COUNTS: u32> Fields<COUNTS> {
         None
     }
 
-    /// The fields for counts of up to `limit` tokens, if they leave `timeline` enough bits.
-    const fn fitting(timeline: Timeline, limit: u64) -> Result<Self, BuildError> {
+    /// Windows of this length that stand still and count nothing.
+    pub(super) const fn still(period: u64) -> Self {
+        Self::from_words([0, 0, period, 0])
+    }
+
+    /// The fields for counts of up to `limit` tokens, if they leave `timeline` enough of the word's bits.
+    const fn fitting(timeline: Timeline, limit: u64, word_bits: u32) -> Result<Self, BuildError> {
         let position_bits = bits(timeline.position(LASTING) | 1);
-        let count_bits = (u64::BITS - position_bits) / COUNTS;
+        let count_bits = (word_bits - position_bits) / COUNTS;
         let units = timeline.grain().cost(limit);
         if bits(units) <= count_bits {
             Ok(Self { timeline, limit: units })
         } else {
             Err(BuildError::LimitTooLarge { largest: timeline.grain().whole((1 << count_bits) - 1) })
         }
+    }
+
+    /// As words, for whoever keeps them in atomics: of windows that count single tokens.
+    pub(super) const fn to_words(self) -> [u64; 4] {
+        let [low, high, _, period, _, _] = self.timeline.to_words();
+        [low, high, period, if self.timeline.is_free() { u64::MAX } else { self.limit }]
+    }
+
+    /// The fields that are these words.
+    #[inline]
+    pub(super) const fn from_words([low, high, period, limit]: [u64; 4]) -> Self {
+        if limit == u64::MAX {
+            return Self { timeline: Timeline::FREE, limit: 0 };
+        }
+        Self { timeline: Timeline::from_words([low, high, 1, period, 1, Grain::SINGLE.to_word()]), limit }
     }
 
     /// What the fields were built for, given how many tokens there are each period.
@@ -254,7 +275,7 @@ mod tests {
     }
 
     fn try_new<const COUNTS: u32>(period: u64, limit: u64) -> Result<Fields<COUNTS>, BuildError> {
-        Fields::windows(Quota::from_valid(limit, period, 1), 0)
+        Fields::windows(Quota::from_valid(limit, period, 1), 0, 0)
     }
 
     fn the_largest_limit_is_named_and_fits<const COUNTS: u32>() {
@@ -288,7 +309,8 @@ mod tests {
 
     #[test]
     fn units_are_tokens_up_to_two_each_nanosecond_and_as_few_as_fit_above() {
-        let fields = |tokens| Fields::<1>::windows(Quota::per(tokens, core::time::Duration::from_secs(1)), 31).unwrap();
+        let fields =
+            |tokens| Fields::<1>::windows(Quota::per(tokens, core::time::Duration::from_secs(1)), 31, 0).unwrap();
         for tokens in [1_999_999_999, 4_294_967_295] {
             assert!(fields(tokens).timeline.grain().is_single());
         }
@@ -305,6 +327,21 @@ mod tests {
         assert!(try_new::<2>(longest, largest).is_ok());
         let error = try_new::<2>(longest, largest + 1).unwrap_err();
         assert_eq!(error, BuildError::LimitTooLarge { largest });
+    }
+
+    #[test]
+    fn spare_bits_stay_free_and_words_come_back() {
+        for (period, limit) in [(1_000, 7), (SECOND, (1 << 30) - 1), (86_400 * SECOND, 1 << 40)] {
+            let fields = Fields::<1>::windows(Quota::from_valid(limit, period, 1), 0, 2).unwrap();
+            assert!(fields.join(fields.position(Nanos::MAX), limit) < 1 << 62);
+            assert_eq!(Fields::from_words(fields.to_words()), fields);
+        }
+        assert!(Fields::<1>::windows(Quota::from_valid(1 << 30, SECOND, 1), 0, 2).is_err());
+        assert!(Fields::<1>::windows(Quota::from_valid(1 << 30, SECOND, 1), 0, 1).is_ok());
+        for (quota, is) in [(Quota::UNLIMITED, Quota::UNLIMITED), (Quota::DENY_ALL, Quota::DENY_ALL)] {
+            let fields = Fields::<2>::windows(quota, 0, 2).unwrap();
+            assert_eq!(Fields::<2>::from_words(fields.to_words()).quota(0), is);
+        }
     }
 
     #[test]

@@ -137,11 +137,6 @@ impl Gcra {
         &self.timeline
     }
 
-    /// When the scale stands at `position`.
-    pub(crate) const fn hint(&self, position: u64, now: Nanos) -> Hint {
-        self.timeline.hint(position, now)
-    }
-
     /// The word after `n` tokens were reserved at `now`, to be spent by `last`, which is not before `now`: the step of
     /// [`Algorithm::acquire`] with a later instant's cap. The tokens are those just below the new word.
     ///

@@ -1,11 +1,14 @@
 //! Algorithms: pure functions from word to word. No atomics, no clock, no allocation.
 
+mod continued;
 mod fields;
 mod gcra;
 mod packed;
 mod sliding_counter;
 mod window;
 
+pub use continued::{ContinuedCounter, ContinuedWindow};
+pub(crate) use continued::{MOST_OWED, Standing};
 pub use gcra::Gcra;
 pub(crate) use gcra::{Fit, Stretch};
 pub use packed::Packed;

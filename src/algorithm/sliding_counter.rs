@@ -31,16 +31,17 @@ use core::time::Duration;
 /// The index must last for 120 years from the clock's origin; a limit that leaves it too few bits is a
 /// [`LimitTooLarge`](BuildError::LimitTooLarge) error, which names the largest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlidingCounter(Fields<2>);
+pub struct SlidingCounter(pub(super) Fields<2>);
 
 /// The two windows as they stand at some instant.
-struct View {
-    index: u64,
-    previous: u64,
-    current: u64,
-    start: Nanos,
+#[derive(Clone, Copy)]
+pub(super) struct View {
+    pub(super) index: u64,
+    pub(super) previous: u64,
+    pub(super) current: u64,
+    pub(super) start: Nanos,
     /// How long the previous window still counts, in nanoseconds, out of a period.
-    remaining: u64,
+    pub(super) remaining: u64,
 }
 
 impl SlidingCounter {
@@ -50,7 +51,7 @@ impl SlidingCounter {
     ///
     /// [`BuildError::LimitTooLarge`] if index and counts do not fit in a word together for 120 years.
     pub const fn try_new(quota: Quota) -> Result<Self, BuildError> {
-        match Fields::windows(quota, 0) {
+        match Fields::windows(quota, 0, 0) {
             Ok(fields) => Ok(Self(fields)),
             Err(error) => Err(error),
         }
@@ -61,7 +62,7 @@ impl SlidingCounter {
 
     /// The windows at `now`, by rule 2.
     #[inline]
-    fn view(&self, word: u64, now: Nanos) -> View {
+    pub(super) fn view(&self, word: u64, now: Nanos) -> View {
         let period = self.0.timeline.period();
         let (above, current) = self.0.split(word);
         let (index, previous) = self.0.split(above);
@@ -90,8 +91,39 @@ impl SlidingCounter {
         u128::from(view.previous) * u128::from(view.remaining)
     }
 
+    /// Whether rule 3 admits `n` where the present window lacks `free` of the limit.
+    #[inline]
+    pub(super) fn admits(&self, view: &View, free: u64, n: u64) -> bool {
+        n <= free && Self::carried(view) <= u128::from(free - n) * u128::from(self.0.timeline.period())
+    }
+
+    /// Whole tokens that can be taken where the present window lacks `free` of the limit.
+    pub(super) fn available_of(&self, view: &View, free: u64) -> u64 {
+        let free = self.0.tokens_in(free);
+        if view.previous == 0 {
+            return free;
+        }
+        free.saturating_sub(mul_div_ceil(view.previous, view.remaining, self.0.timeline.period()))
+    }
+
+    /// How long after `now` nothing will count.
+    pub(super) fn forgets_after(&self, view: &View, now: Nanos) -> Duration {
+        let windows = match (view.previous, view.current) {
+            (0, 0) => return Duration::ZERO,
+            (_, 0) => 1,
+            _ => 2,
+        };
+        self.0.timeline.hint(view.index + windows, now).until(LASTING).retry_after()
+    }
+
+    /// The word of a view in which `n` more are counted.
+    #[inline]
+    pub(super) fn counting(&self, view: &View, n: u64) -> u64 {
+        self.0.join(self.0.join(view.index, view.previous), view.current + n)
+    }
+
     /// When `n` will be admitted if nothing else is.
-    fn hint(&self, view: &View, n: u64, now: Nanos) -> Hint {
+    pub(super) fn hint(&self, view: &View, n: u64, now: Nanos) -> Hint {
         let period = self.0.timeline.period();
         let (excess, weight) = if view.current + n <= self.0.limit() {
             // Once the previous window has faded enough: previous * elapsed >= excess * W.
@@ -116,9 +148,8 @@ impl Algorithm for SlidingCounter {
             return Ok(word);
         }
         let view = self.view(word, now);
-        let free = self.0.limit() - view.current;
-        if n <= free && Self::carried(&view) <= u128::from(free - n) * u128::from(self.0.timeline.period()) {
-            Ok(self.0.join(self.0.join(view.index, view.previous), view.current + n))
+        if self.admits(&view, self.0.limit() - view.current, n) {
+            Ok(self.counting(&view, n))
         } else {
             Err(Denied::TryAfter(self.hint(&view, n, now)))
         }
@@ -154,21 +185,11 @@ impl Algorithm for SlidingCounter {
 
     fn available(&self, word: u64, now: Nanos) -> u64 {
         let view = self.view(word, now);
-        let free = self.0.tokens_in(self.0.limit() - view.current);
-        if view.previous == 0 {
-            return free;
-        }
-        free.saturating_sub(mul_div_ceil(view.previous, view.remaining, self.0.timeline.period()))
+        self.available_of(&view, self.0.limit() - view.current)
     }
 
     fn reset_after(&self, word: u64, now: Nanos) -> Duration {
-        let view = self.view(word, now);
-        let windows = match (view.previous, view.current) {
-            (0, 0) => return Duration::ZERO,
-            (_, 0) => 1,
-            _ => 2,
-        };
-        self.0.timeline.hint(view.index + windows, now).until(LASTING).retry_after()
+        self.forgets_after(&self.view(word, now), now)
     }
 
     /// The windows begin with the first of the other clock's that begins no earlier: what they count fades with time, so that

@@ -32,7 +32,7 @@ use core::time::Duration;
 /// leave it too few bits, what is counted is units of `2^k` tokens, as few as fit, costs rounded up as for
 /// [`Gcra`](super::Gcra) and the limit kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window(Fields<1>);
+pub struct Window(pub(super) Fields<1>);
 
 impl Window {
     /// The algorithm for `quota`: at most `tokens` in each `period`.
@@ -41,7 +41,7 @@ impl Window {
     ///
     /// [`BuildError::LimitTooLarge`] if index and count do not fit in a word together for 120 years.
     pub const fn try_new(quota: Quota) -> Result<Self, BuildError> {
-        match Fields::windows(quota, Grain::COARSEST) {
+        match Fields::windows(quota, Grain::COARSEST, 0) {
             Ok(fields) => Ok(Self(fields)),
             Err(error) => Err(error),
         }
@@ -52,7 +52,7 @@ impl Window {
 
     /// Index and count of the window that `now` falls in, by rule 2.
     #[inline]
-    fn current(&self, word: u64, now: Nanos) -> (u64, u64) {
+    pub(super) fn current(&self, word: u64, now: Nanos) -> (u64, u64) {
         let (index, count) = self.0.split(word);
         // As long as the stored window lasts, its end says so: which window `now` is in need not be worked out.
         if now.0 < self.0.end(index) {
@@ -64,8 +64,18 @@ impl Window {
 
     /// When the window after `index` begins.
     #[inline]
-    fn next_window(&self, index: u64, now: Nanos) -> Hint {
+    pub(super) fn next_window(&self, index: u64, now: Nanos) -> Hint {
         self.0.timeline.hint(index + 1, now).until(LASTING)
+    }
+
+    /// Rule 3, where `free` units of the window `index`, which has counted `count`, can be taken.
+    #[inline]
+    pub(super) fn take(&self, (index, count): (u64, u64), free: u64, cost: u64, now: Nanos) -> Result<u64, Denied> {
+        if cost <= free {
+            Ok(self.0.join(index, count + cost))
+        } else {
+            Err(Denied::TryAfter(self.next_window(index, now)))
+        }
     }
 }
 
@@ -81,11 +91,7 @@ impl Algorithm for Window {
             return Ok(word);
         }
         let (index, count) = self.current(word, now);
-        if cost <= self.0.limit() - count {
-            Ok(self.0.join(index, count + cost))
-        } else {
-            Err(Denied::TryAfter(self.next_window(index, now)))
-        }
+        self.take((index, count), self.0.limit() - count, cost, now)
     }
 
     /// Gives back to the window of `taken` what it has counted, if it is the stored one; to any other, nothing: what was

@@ -10,8 +10,10 @@
 //!   a token has come gets it. Who wants a place in line takes a [`WaitingTokenBucket`](crate::WaitingTokenBucket); windows and
 //!   logs have none.
 //! * **No fairness among threads.** Under contention one thread may be served more often than another.
-//! * **Quotas that can change.** Those of an [`AdjustableTokenBucket`](crate::AdjustableTokenBucket) and of the classes of a
-//!   [`KeyedLimiter`](crate::KeyedLimiter). Any other limiter keeps the quota that it was made with: a new quota means a new limiter, which starts full unless told otherwise.
+//! * **Quotas that can change.** Those of an [`AdjustableLimiter`](crate::AdjustableLimiter), which is a token bucket, a fixed window
+//!   or a sliding window counter, and of the classes of a [`KeyedLimiter`](crate::KeyedLimiter). Any other limiter keeps the quota that
+//!   it was made with, a log among them, whose ring is as long as its limit: a new quota means a new limiter, which starts full unless
+//!   told otherwise.
 //!
 //! # What a hint means
 //!

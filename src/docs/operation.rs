@@ -7,7 +7,7 @@
 //!
 //! | limiter | save | restore |
 //! |---|---|---|
-//! | [`TokenBucket`], [`LeakyBucket`], [`PackedTokenBucket`], [`FixedWindow`], [`IntervalBucket`], [`SlidingWindowCounter`], [`WaitingTokenBucket`], [`AdjustableTokenBucket`], [`ShardedTokenBucket`] | `snapshot()` | `restore(&snapshot)`, in place, by one compare-and-swap: for a `static`, too |
+//! | [`TokenBucket`], [`LeakyBucket`], [`PackedTokenBucket`], [`FixedWindow`], [`IntervalBucket`], [`SlidingWindowCounter`], [`WaitingTokenBucket`], [`AdjustableLimiter`], [`ShardedTokenBucket`] | `snapshot()` | `restore(&snapshot)`, in place, by one compare-and-swap: for a `static`, too |
 //! | [`SlidingWindowLog`] | `snapshot()` | `restored(&snapshot)`, which takes the log and returns it |
 //! | [`KeyedLimiter`] | [`save`](crate::KeyedLimiter::save)`(stream)` | [`restored`](crate::KeyedLimiter::restored)`(stream)`, likewise |
 //!
@@ -25,7 +25,8 @@
 //!    may be taken for a newcomer, and held up as such.)
 //! 3. **Windows keep what they counted**, until the first of the new clock's windows ends that does so no earlier than the old
 //!    one would have. Windows begin where their clock says; so on a clock that starts with its process, a window may last up to
-//!    twice as long, once. On a [`WallClock`], whose origin all processes share, each ends exactly when it would have.
+//!    twice as long, once. On a [`WallClock`], whose origin all processes share, each ends exactly when it would have. Those of an
+//!    [`AdjustableSlidingWindowCounter`] may begin anywhere: it goes on to the nanosecond, on any clock.
 //! 4. **All or nothing.** What is cut off, damaged, of another version, kind, quota, hasher or capacity is a
 //!    [`SnapshotError`]. A limiter that is restored in place is then as it was; one that was handed over is gone. Only a limiter that has
 //!    admitted nothing yet can be restored, for what it had admitted would be forgotten.
@@ -40,8 +41,8 @@
 //! ## Another quota
 //!
 //! A snapshot of another quota is refused, since a debt means something under its own quota alone; the error names the
-//! saved one. To restart with a limit that has changed, build an [`AdjustableTokenBucket`] with the quota that is in the snapshot,
-//! restore it, and [set](crate::AdjustableTokenBucket::set_quota) the new one: what was spent stays spent. A sharded bucket may have
+//! saved one. To restart with a limit that has changed, build an [`AdjustableLimiter`] with the quota that is in the snapshot,
+//! restore it, and [set](crate::AdjustableLimiter::set_quota) the new one: what was spent stays spent. A sharded bucket may have
 //! another number of shards, of another machine, than the one that was saved.
 //!
 //! ## Saving while threads call
@@ -71,7 +72,8 @@
 //!      0      8  "tollgate"
 //!      8      2  version: 1
 //!     10      1  kind: 1 TokenBucket, 2 PackedTokenBucket, 3 FixedWindow, 4 SlidingWindowCounter, 5 SlidingWindowLog,
-//!                6 ShardedTokenBucket, 7 AdjustableTokenBucket, 8 KeyedLimiter
+//!                6 ShardedTokenBucket, 7 AdjustableTokenBucket, 8 KeyedLimiter, 9 AdjustableFixedWindow,
+//!                10 AdjustableSlidingWindowCounter
 //!     11      1  1 if the last quota is what newcomers without a slot share, else 0
 //!     12      4  q, the number of quotas: 1, or one for each class
 //!     16      8  reading of the limiter's clock, in nanoseconds
@@ -81,7 +83,9 @@
 //!     48    24q  quotas: tokens, period in nanoseconds, burst
 //!
 //!                of a limiter without keys
-//!            8s  its words (of a log, instants, in order)
+//!            8s  its words: of a log, instants, in order; of an adjustable window, when it began and what it has counted; of an
+//!                adjustable counter, what the window before has counted, and the present one, when that begins by a clock which
+//!                reads as above, and the length of a window (where nothing is admitted, how far it has come and its length)
 //!
 //!                of a table: blocks, the last of which is empty
 //!             4  r, the number of records, 256 at most
@@ -109,7 +113,7 @@
 //!
 //! | limiter | the state that the status is of |
 //! |---|---|
-//! | one word, [`AdjustableTokenBucket`] | the word that was written, or refused |
+//! | one word, [`AdjustableLimiter`] | the word that was written, or refused |
 //! | [`SlidingWindowLog`] | the log as it was when the call took its place in it, or was refused |
 //! | [`KeyedLimiter`] | the key's word; where there is no slot for the key, that of the bucket which newcomers share, or nothing |
 //! | [`WaitingTokenBucket`] | the word, and what had been given back of places just then |
@@ -148,9 +152,17 @@
 //!
 //! # Changing a quota
 //!
-//! [`AdjustableTokenBucket::set_quota`](crate::AdjustableTokenBucket::set_quota) changes rate and burst while any number of threads call. It
-//! is strict through the change: what is admitted in a stretch of time that spans it is at most the larger burst, and what each rate brings
-//! in its own part.
+//! [`AdjustableLimiter::set_quota`](crate::AdjustableLimiter::set_quota) changes the quota of a token bucket, a fixed window or a sliding
+//! window counter while any number of threads call. It is strict through the change:
+//!
+//! | limiter | what counts after a change | bound over any stretch of time, however often the quota changes |
+//! |---|---|---|
+//! | [`AdjustableTokenBucket`](crate::AdjustableTokenBucket) | the debt in tokens | the larger burst, and what each rate brings in its own part |
+//! | [`AdjustableFixedWindow`](crate::AdjustableFixedWindow) | what the running window has counted, in the window of the new quota that holds the instant | between two ends of windows, the largest limit in force between them |
+//! | [`AdjustableSlidingWindowCounter`] | both windows, which go on from the same point | in each window the largest limit in force in it, and none ends early |
+//!
+//! Windows begin by the calendar before a change and after it: a day that is changed at noon ends at midnight. One that is told the
+//! quota it has writes nothing.
 //!
 //! What was spent stays spent, counted in tokens, to the fraction. So ten reloads of a file in one instant admit nothing extra, where a
 //! limiter that is replaced by a new one admits a burst each time; and a reload each 900 ms takes nothing from a limit of one per second,
@@ -172,7 +184,8 @@
 //! report = "1 per 30d"
 //! ```
 //!
-//! All other limiters keep the quota that they were built with, windows among them.
+//! All other limiters keep the quota that they were built with. A [`SlidingWindowLog`] has a slot for each unit of its limit, and so has
+//! no room for another.
 //!
 //! # Windows by the calendar
 //!
@@ -196,7 +209,8 @@
 //! * **Which keys come most?** [`HeavyKeys`] remembers the keys themselves, in memory for `k` of them. Record what is refused, and the
 //!   admitted pay nothing.
 //!
-//! [`AdjustableTokenBucket`]: crate::AdjustableTokenBucket
+//! [`AdjustableLimiter`]: crate::AdjustableLimiter
+//! [`AdjustableSlidingWindowCounter`]: crate::AdjustableSlidingWindowCounter
 //! [`FixedWindow`]: crate::FixedWindow
 //! [`IntervalBucket`]: crate::IntervalBucket
 //! [`KeyedLimiter`]: crate::KeyedLimiter

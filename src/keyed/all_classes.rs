@@ -73,6 +73,16 @@ impl AllClasses {
         self.iter().map(|terms| terms.with(|pace| pace.recovered(word))).max().unwrap_or(word)
     }
 
+    /// As [`recovered`](Self::recovered), where the classes are to be restored at the `paces` that they had: of a class that has another
+    /// since, what the key owes at `now` is as many tokens there.
+    pub(super) fn recovered_as_of(&self, paces: &[Pace], word: u64, now: Nanos) -> u64 {
+        if self.all_plain(word) {
+            return word;
+        }
+        let each = self.iter().zip(paces);
+        each.map(|(terms, pace)| terms.with(|present| pace.recovered_beside(present, word, now))).max().unwrap_or(word)
+    }
+
     /// The first instant that a word can have of a key that is full no earlier than `instant` in any class.
     pub(super) fn word(&self, instant: u64) -> u64 {
         if self.all_plain(instant) {

@@ -5,7 +5,7 @@ use super::error::Unchanged;
 use super::identity::Identity;
 use super::pace::Pace;
 use super::store::Store;
-use super::table::{Decided, Left};
+use super::table::{Decided, Left, Table};
 use super::terms::Terms;
 use crate::clock::Clock;
 use crate::decision::{Denied, Status};
@@ -56,9 +56,9 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
     ///
     /// The hint of a [`Denied::TryAfter`] counts from `last`.
     pub(crate) fn reserve(&self, key: Identity, n: u64, now: Nanos, last: Nanos) -> Result<(u64, Nanos), Denied> {
-        self.terms.with(|pace| {
+        self.terms.at(self.store.within(now), |pace, now| {
             let cost = pace.cost(n)?;
-            let [now, last] = [now, last].map(|instant| pace.within(self.store.within(instant)));
+            let last = pace.within(self.store.within(last));
             if cost == 0 {
                 return Ok((0, now));
             }
@@ -75,17 +75,16 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
         now: Nanos,
         last: Nanos,
     ) -> (Result<(u64, Nanos), Denied>, Status) {
-        let [read, last] = [now, last].map(|instant| self.store.within(instant));
-        self.terms.with(|pace| {
-            let [now, last] = [read, last].map(|instant| pace.within(instant));
+        self.terms.at(self.store.within(now), |pace, now| {
+            let last = pace.within(self.store.within(last));
             match pace.cost(n) {
                 Ok(cost @ 1..) => {
                     let decided = self.store.table.acquire_again(&pace.patient(now, last), key, cost, now);
-                    (Self::place(pace, decided, now, last), self.status_left(pace, decided, read))
+                    (Self::place(pace, decided, now, last), self.status_left(pace, &decided, now))
                 }
                 whatever => {
                     let decided = self.undecided(pace, key, whatever.map(|_| ()), now);
-                    (whatever.map(|_| (0, now)), self.status_left(pace, decided, read))
+                    (whatever.map(|_| (0, now)), self.status_left(pace, &decided, now))
                 }
             }
         })
@@ -105,8 +104,10 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
     /// Gives back at `now` what left a key's bucket full at `full_at`, if nothing was taken since; returns how many tokens of
     /// it can be spent again.
     pub(crate) fn give_back(&self, key: Identity, n: u64, full_at: u64, now: Nanos) -> u64 {
-        self.terms.with(|pace| {
-            let now = pace.within(self.store.within(now));
+        self.terms.at(self.store.within(now), |pace, now| {
+            if pace.quota().is_unlimited() {
+                return n; // nothing was charged
+            }
             if pace.recovered(full_at) <= now.0 {
                 return 0; // it has drained, and the slot may be another's
             }
@@ -132,45 +133,43 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
 
     /// As [`try_acquire_n_with_status_at`](Self::try_acquire_n_with_status_at).
     pub(crate) fn decide_with_status(&self, key: Identity, n: u64, now: Nanos) -> (Result<(), Denied>, Status) {
-        let now = self.store.within(now);
-        self.terms.with(|pace| {
+        let read = self.store.within(now);
+        self.terms.at(read, |pace, now| {
             let decided = self.decide_under(pace, key, n, now);
-            (decided.decision, self.status_left(pace, decided, now))
+            let status = self.status_left(pace, &decided, now);
+            (decided.read_at(read, now).decision, status)
         })
     }
 
-    /// The status of a key as of `now`, a reading, as a decision has left it.
-    fn status_left(&self, pace: &Pace, Decided { decision, left }: Decided, now: Nanos) -> Status {
-        let without_slot = |shared: Option<Status>| {
-            let limit = pace.quota().burst();
-            let room = decision.err().and_then(|denied| denied.retry_after());
-            let remaining = shared.map_or(0, |shared| shared.remaining).min(limit);
-            let retry_after = if remaining > 0 {
-                Some(Duration::ZERO)
-            } else {
-                room.or(shared.and_then(|shared| shared.retry_after))
-            };
-            let reset_after =
-                shared.map_or(Duration::MAX, |shared| shared.reset_after).min(room.unwrap_or(Duration::MAX));
-            Status::new(limit, remaining, retry_after, reset_after)
-        };
-        match left {
-            Left::Bucket(full_at) => pace.status(full_at, pace.within(now)),
-            Left::Shared(word) => {
-                without_slot(self.store.table.newcomers.as_ref().map(|shared| shared.status(word, now)))
-            }
-            Left::Nothing => without_slot(None),
+    /// The status of a key at `now` as a decision has left it.
+    #[inline]
+    fn status_left(&self, pace: &Pace, decided: &Decided, now: Nanos) -> Status {
+        match decided.left {
+            Left::Bucket(full_at) => pace.status(full_at, now),
+            Left::Shared(_) | Left::Nothing => self.status_without_slot(pace, decided, now),
         }
     }
 
+    /// What is left to a key for which there is no slot.
+    #[cold]
+    fn status_without_slot(&self, pace: &Pace, decided: &Decided, now: Nanos) -> Status {
+        let shared = match (decided.left, &self.store.table.newcomers) {
+            (Left::Shared(word), Some(newcomers)) => Some(newcomers.status(word, now)),
+            _ => None,
+        };
+        let limit = pace.quota().burst();
+        let room = decided.decision.err().and_then(|denied| denied.retry_after());
+        let remaining = shared.map_or(0, |shared| shared.remaining).min(limit);
+        let retry_after =
+            if remaining > 0 { Some(Duration::ZERO) } else { room.or(shared.and_then(|shared| shared.retry_after)) };
+        let reset_after = shared.map_or(Duration::MAX, |shared| shared.reset_after).min(room.unwrap_or(Duration::MAX));
+        Status::new(limit, remaining, retry_after, reset_after)
+    }
+
     fn decide_under(&self, pace: &Pace, key: Identity, n: u64, now: Nanos) -> Decided {
-        let within = pace.within(now);
         match pace.cost(n) {
-            Ok(cost @ 1..) => {
-                let decided = self.store.table.acquire_again(pace, key, cost, within);
-                if within > now { decided.as_of(now) } else { decided }
-            }
-            whatever => self.undecided(pace, key, whatever.map(|_| ()), within),
+            Ok(cost @ 1..) => self.store.table.acquire_again(pace, key, cost, now),
+            whatever => self.undecided(pace, key, whatever.map(|_| ()), now),
         }
     }
 
@@ -184,9 +183,9 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
     ///
     /// The hint of a [`Denied::TryAfter`] counts from `last`.
     pub(crate) fn check(&self, key: Identity, n: u64, now: Nanos, last: Nanos) -> Result<(), Denied> {
-        self.terms.with(|pace| {
+        self.terms.at(self.store.within(now), |pace, now| {
             let cost = pace.cost(n)?;
-            let [now, last] = [now, last].map(|instant| pace.within(self.store.within(instant)));
+            let last = pace.within(self.store.within(last));
             let known = self.store.table.find(key).map(|(_, word)| word.instant());
             if cost == 0 || known.is_none() && pace.starts_short() {
                 return Ok(()); // only a call that is decided makes the key known, so that its bucket fills
@@ -207,10 +206,7 @@ impl<'a, K: ?Sized, S, C> Class<'a, K, S, C> {
 
     /// As [`status_at`](Self::status_at).
     pub(crate) fn status_of(&self, key: Identity, now: Nanos) -> Status {
-        self.terms.with(|pace| {
-            let now = pace.within(self.store.within(now));
-            pace.status(self.store.table.full_at(key, pace, now), now)
-        })
+        self.terms.at(self.store.within(now), |pace, now| pace.status(self.store.table.full_at(key, pace, now), now))
     }
 }
 
@@ -246,8 +242,8 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
     #[inline(always)]
     #[allow(clippy::inline_always)] // a call costs an admission ten instructions
     fn decide<Q: Hash + ?Sized>(&self, key: &Q, n: u64, now: impl FnOnce() -> Nanos) -> Result<(), Denied> {
-        let first = self.terms.first();
-        let Some(cost) = first.usual_cost(n) else { return self.decide_otherwise(key, n, now) };
+        let pace = self.terms.first().usual();
+        let Some(cost) = pace.cost(n) else { return self.decide_otherwise(key, n, now) };
         // In this order: on the processors where it was measured, a time stamp counter is read only when all loads
         // before it are done, and nothing after it begins before. So the next call's hash is computed while this one
         // waits for its line. To load the line before the clock is read gains with a fast hasher and loses with SipHash.
@@ -257,7 +253,10 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
         if !self.terms.is_plain() {
             return self.decide_again(key, n, now);
         }
-        self.store.table.acquire(line, first, key, cost, now)
+        match Table::acquire(line, pace, key, cost, now) {
+            Some(decision) => decision,
+            None => self.store.table.acquire_again(self.terms.first(), key, cost, now).decision,
+        }
     }
 
     /// As [`decide`](Self::decide), where the cost under the first quota is nothing, or too much, or in units of many tokens.
@@ -275,7 +274,17 @@ impl<K: ?Sized, S: BuildHasher, C> Class<'_, K, S, C> {
     /// Decides a call under whatever quota there is, of which a unit may be anything. `now` was read before (Q1).
     #[inline(never)]
     fn decide_again(self, key: Identity, n: u64, now: Nanos) -> Result<(), Denied> {
-        self.terms.with(|pace| self.decide_under(pace, key, n, now).decision)
+        if self.terms.is_first() {
+            return self.decide_under(self.terms.first(), key, n, now).decision;
+        }
+        // Long after a change a call is as usual again, at another pace.
+        if let Some(pace) = self.terms.usual(now)
+            && let Some(cost) = pace.cost(n)
+            && let Some(decision) = Table::acquire(self.store.table.line(key, 0), pace, key, cost, now)
+        {
+            return decision;
+        }
+        self.terms.at(now, |pace, counted| self.decide_under(pace, key, n, counted).read_at(now, counted).decision)
     }
 
     /// As [`KeyedLimiter::try_acquire_n_with_status_at`](crate::KeyedLimiter::try_acquire_n_with_status_at), under this class's

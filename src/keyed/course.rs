@@ -62,7 +62,7 @@ impl Factor {
 
     /// A length times the factor, rounded up; `None` if that is beyond any word. By long multiplication: the product would not
     /// fit in 128 bits.
-    fn times(self, length: u64) -> Option<u64> {
+    pub(super) fn times(self, length: u64) -> Option<u64> {
         let (whole, part) = (self.numerator / self.denominator, self.numerator % self.denominator);
         let (mut product, mut rest) = (0_u128, 0_u128);
         // PROGRESS: 64 steps, each of which has at most two more.

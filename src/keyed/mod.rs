@@ -109,6 +109,7 @@ mod settle;
 mod store;
 mod table;
 mod terms;
+mod usual;
 #[cfg_attr(not(feature = "loom"), allow(unreachable_pub))] // models of the protocol take the same steps
 pub(crate) mod word;
 

@@ -3,6 +3,7 @@
 use super::course::{Course, Factor, NoCourse, Spell};
 use super::error::KeyedError;
 use super::line::MARK_ROUNDING;
+use super::usual::Usual;
 use super::word::Word;
 use crate::decision::{Denied, Status};
 use crate::nanos::Nanos;
@@ -154,10 +155,10 @@ impl Pace {
         }
     }
 
-    /// What `n` tokens cost where there is a whole number of units to a token, if that is anything and a full bucket has it.
+    /// What the usual call needs of it, [from a certain instant on](Self::usual_from).
     #[inline]
-    pub(super) fn usual_cost(&self, n: u64) -> Option<u64> {
-        n.checked_mul(self.unit).filter(|cost| (1..=self.burst).contains(cost))
+    pub(super) const fn usual(&self) -> Usual {
+        Usual { unit: self.unit, burst: self.burst }
     }
 
     /// Out of the way of what a call costs at the usual rates.
@@ -179,35 +180,28 @@ impl Pace {
     pub(super) fn charge(&self, full_at: u64, cost: u64, now: Nanos) -> Option<u64> {
         let full_at = self.course.instant(full_at);
         let full_at = if self.is_whole() {
-            self.charge_whole(full_at, cost, now)?
+            self.usual().charge(full_at, cost, now)?
         } else {
-            let due = self.due(now.0);
-            let spent = if full_at > now.0 { self.position(full_at) } else { due } + cost;
-            if spent > due + self.burst {
+            let (due, spent) = self.due_and_spent(full_at, now);
+            if spent + cost > due + self.burst {
                 return None;
             }
-            self.instant(spent)
+            self.instant(spent + cost)
         };
         Some(self.course.word(full_at))
     }
 
-    /// [`charge`](Self::charge) where a unit is a nanosecond, and instants are what they say.
+    /// Where the scale stands at `now`, and up to where it is spent in a bucket that is full at `full_at`, the class's own instant.
     #[inline]
-    pub(super) const fn charge_whole(&self, full_at: u64, cost: u64, now: Nanos) -> Option<u64> {
-        let spent = if full_at > now.0 { full_at } else { now.0 } + cost;
-        if spent <= now.0 + self.burst { Some(spent) } else { None }
+    const fn due_and_spent(&self, full_at: u64, now: Nanos) -> (u64, u64) {
+        let due = self.due(now.0);
+        (due, if full_at > now.0 { self.position(full_at) } else { due })
     }
 
     /// Why [`charge`](Self::charge) with the same arguments gave nothing, and when it would.
     #[inline]
     pub(super) fn refusal(&self, full_at: u64, cost: u64, now: Nanos) -> Denied {
         Denied::TryAfter(self.hint(full_at, cost, now))
-    }
-
-    /// Why [`charge_whole`](Self::charge_whole) with the same arguments gave nothing, and when it would.
-    #[inline]
-    pub(super) const fn refusal_plain(&self, full_at: u64, cost: u64, now: Nanos) -> Denied {
-        Denied::TryAfter(self.hint_plain(full_at, cost, now))
     }
 
     /// When [`charge`](Self::charge) with the same arguments, which gave nothing, would.
@@ -301,6 +295,20 @@ impl Pace {
         self.course.instant(full_at)
     }
 
+    /// As [`recovered`](Self::recovered), and no earlier than if what is owed at `now` by the `present` pace, to which this one has
+    /// changed since, were as many tokens here.
+    pub(super) fn recovered_beside(&self, present: &Self, full_at: u64, now: Nanos) -> u64 {
+        let recovered = self.recovered(full_at);
+        if (present.start, present.quota) == (self.start, self.quota) {
+            return recovered;
+        }
+        let owes = present.recovered(full_at).saturating_sub(now.0);
+        let counted = self.due.period() > 0 && present.due.period() > 0;
+        let owes = if counted { Factor::of(present.rate(), self.rate()).times(owes) } else { Some(owes) };
+        let until = owes.and_then(|owes| now.0.checked_add(owes)).unwrap_or(Word::LAST);
+        recovered.max(until.min(Word::LAST))
+    }
+
     /// The instant that a word has of a bucket that is full at `instant`.
     pub(super) fn word(&self, instant: u64) -> u64 {
         self.course.word(instant)
@@ -322,14 +330,14 @@ impl Pace {
             let (limit, retry_after) = (u64::MAX, Some(Duration::ZERO));
             return Status { limit, remaining: limit, retry_after, reset_after: Duration::ZERO };
         }
-        let (word, full_at) = (full_at, self.course.instant(full_at).max(now.0));
-        let (due, spent) = (self.due(now.0), if full_at > now.0 { self.position(full_at) } else { self.due(now.0) });
+        let full_at = self.course.instant(full_at).max(now.0);
+        let (due, spent) = self.due_and_spent(full_at, now);
         Status {
             limit: self.quota.burst(),
             remaining: self.tokens_in((due + self.burst).saturating_sub(spent)),
             retry_after: match self.cost(1) {
-                Ok(cost) if self.charge(word, cost, now).is_some() => Some(Duration::ZERO),
-                Ok(cost) => self.refusal(word, cost, now).retry_after(),
+                Ok(cost) if spent + cost <= due + self.burst => Some(Duration::ZERO),
+                Ok(cost) => self.hint_plain(full_at, cost, now).retry_after_if_ever(),
                 Err(_) => None,
             },
             reset_after: Duration::from_nanos(full_at - now.0),
@@ -340,15 +348,29 @@ impl Pace {
         self.quota
     }
 
-    /// How many words a pace is.
-    pub(super) const WORDS: usize = 12 + Course::WORDS;
+    /// The instant from which on the [usual](Self::usual) call is all there is to it: never where a unit is no nanosecond, else once
+    /// no instant that is later stands for another.
+    const fn usual_from(&self) -> u64 {
+        match self.settled() {
+            _ if !self.is_whole() => u64::MAX,
+            settled if settled > self.start.0 => settled,
+            _ => self.start.0,
+        }
+    }
 
-    /// As words, for a bank.
+    /// How many words a pace is.
+    pub(super) const WORDS: usize = 15 + Course::WORDS;
+
+    /// As words, for a bank: first those that the usual call needs.
     pub(super) fn to_words(self) -> [u64; Self::WORDS] {
         let [low, high, units, period, _, grain] = self.due.to_words();
         let [back_low, back_high, ..] = self.back.to_words();
         let (tokens, burst) = (self.quota.tokens(), self.quota.burst());
         let numbers = [
+            self.unit,
+            self.burst,
+            self.usual_from(),
+            self.end().0,
             low,
             high,
             units,
@@ -356,7 +378,6 @@ impl Pace {
             grain,
             back_low,
             back_high,
-            self.unit,
             self.initial,
             tokens,
             burst,
@@ -368,26 +389,25 @@ impl Pace {
 
     /// The pace that is these words. Whatever they are, if they are a mixture of two.
     pub(super) fn from_words(words: [u64; Self::WORDS]) -> Self {
-        let [low, high, units, period, grain, back_low, back_high, unit, initial, tokens, burst, start, course @ ..] =
-            words;
+        let [unit, burst, _, _, words @ ..] = words;
+        let [low, high, units, period, grain, back_low, back_high, initial, tokens, most, start, course @ ..] = words;
         let kept = Grain::from_word(grain);
         let quota = match (tokens, period) {
             (0, _) => Quota::DENY_ALL,
             (_, 0) => Quota::UNLIMITED,
-            _ => Quota::from_valid(tokens, period, burst),
+            _ => Quota::from_valid(tokens, period, most),
         };
-        let pace = Self {
+        Self {
             due: Timeline::from_words([low, high, units, period, kept.is_single().into(), grain]),
             // The other way round: units, of which each takes so many periods.
             back: Timeline::from_words([back_low, back_high, period << kept.bits(), units, 1, Grain::SINGLE.to_word()]),
             unit,
-            burst: 0,
+            burst,
             initial,
             quota,
             start: Nanos(start),
             course: Course::from_words(course),
-        };
-        Self { burst: if quota.is_unlimited() { 0 } else { pace.units(quota.burst()) }, ..pace }
+        }
     }
 
     /// Whether a unit is a nanosecond.

@@ -8,6 +8,8 @@
 //! S3. A slot that is claimed or tentative has no charge in it; it is passed over.
 //! S4. The horizons are read after all slots. Those are saved that are later than the reading.
 //! S5. A key that is found twice, for it has moved meanwhile, is restored with the later instant.
+//! S6. The quotas that are saved are those of the scan's beginning. Of a class whose quota changes meanwhile, a key is saved as owing as
+//!     many tokens at the reading as it does by the present quota, and no fewer than by the earlier.
 //!
 //! # Why it is a cut, for each key
 //!
@@ -30,6 +32,7 @@ use super::word::Word;
 use crate::algorithm::Algorithm;
 use crate::nanos::Nanos;
 use crate::quota::Quota;
+use alloc::vec::Vec;
 use core::hash::BuildHasher;
 
 /// A key in debt, as the table knows it; or a horizon.
@@ -48,6 +51,17 @@ impl Debt {
     pub(crate) const HORIZON: u32 = NOBODY;
 }
 
+/// The paces of all classes at the beginning of a scan (S6).
+#[derive(Debug)]
+pub(crate) struct Paces(Vec<Pace>);
+
+impl Paces {
+    /// Their quotas.
+    pub(crate) fn quotas(&self) -> impl ExactSizeIterator<Item = Quota> {
+        self.0.iter().map(Pace::quota)
+    }
+}
+
 /// Why a table takes no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoRoom {
@@ -60,17 +74,18 @@ pub(crate) enum NoRoom {
 impl Table {
     /// Hands `put` every key that is in debt at `now`, and then every horizon that is later.
     #[allow(clippy::cast_possible_truncation)] // there are fewer than 2^32 of either
-    fn each_debt<E>(&self, now: Nanos, mut put: impl FnMut(Debt) -> Result<(), E>) -> Result<(), E> {
+    fn each_debt<E>(&self, paces: &Paces, now: Nanos, mut put: impl FnMut(Debt) -> Result<(), E>) -> Result<(), E> {
+        let recovered = |word| self.classes.recovered_as_of(&paces.0, word, now);
         for (line, slots) in self.lines().iter().enumerate() {
             for (word, tag) in slots.slots().filter_map(Slot::settled) {
-                let full_at = self.classes.recovered(word.instant());
+                let full_at = recovered(word.instant());
                 if full_at > now.0 {
                     put(Debt { line: line as u32, tag, full_at })?;
                 }
             }
         }
         for (number, horizon) in self.horizons.all().enumerate() {
-            let full_at = self.classes.recovered(horizon);
+            let full_at = recovered(horizon);
             if full_at > now.0 {
                 put(Debt { line: number as u32, tag: Debt::HORIZON, full_at })?;
             }
@@ -114,6 +129,11 @@ impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
         &self.store.clock
     }
 
+    /// The paces of all classes.
+    pub(crate) fn paces(&self) -> Paces {
+        Paces(self.store.table.classes.iter().map(|terms| terms.with(|pace| *pace)).collect())
+    }
+
     /// The quotas of all classes.
     pub(crate) fn quotas(&self) -> impl Iterator<Item = Quota> {
         self.store.table.classes.iter().map(|terms| terms.with(Pace::quota))
@@ -130,8 +150,13 @@ impl<K: ?Sized, S, C> KeyedLimiter<K, S, C> {
     }
 
     /// Hands `put` every key that is in debt at `now`, and then every horizon that is later.
-    pub(crate) fn each_debt<E>(&self, now: Nanos, put: impl FnMut(Debt) -> Result<(), E>) -> Result<(), E> {
-        self.store.table.each_debt(self.store.within(now), put)
+    pub(crate) fn each_debt<E>(
+        &self,
+        paces: &Paces,
+        now: Nanos,
+        put: impl FnMut(Debt) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.store.table.each_debt(paces, self.store.within(now), put)
     }
 
     /// Whether nobody was ever admitted.

@@ -55,8 +55,15 @@ impl Decided {
         Self { decision: Err(denied), left: Left::Bucket(full_at) }
     }
 
+    /// The same, of a call whose own reading is `now` and counts as `counted`.
+    #[inline]
+    pub(super) fn read_at(self, now: Nanos, counted: Nanos) -> Self {
+        if now < counted { self.as_of(now) } else { self }
+    }
+
     /// The same, of a call whose own reading is older than the one that counts.
-    pub(super) fn as_of(self, now: Nanos) -> Self {
+    #[cold]
+    fn as_of(self, now: Nanos) -> Self {
         let decision = self.decision.map_err(|denied| match denied {
             Denied::TryAfter(hint) => Denied::TryAfter(Hint { now, ..hint }),
             Denied::TableFull(hint) => Denied::TableFull(Hint { now, ..hint }),

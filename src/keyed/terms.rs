@@ -18,6 +18,9 @@
 //!     Who meets a frozen version waits for a moment and then unfreezes it with the old bank: the change has to start over.
 //! Q3. **What words can be keeps its meaning.** A word that a call under an earlier pace may have left, or may still leave, stands
 //!     for as many tokens under the new one; what only later words can be is free to mean what suits.
+//! Q4. **As usual, once that is past.** From the instant on after which every word is what it says, a call of which a unit is a
+//!     nanosecond needs unit and burst alone. It reads them, and from when on that is so, as Q1 says; where it cannot, or
+//!     finds a version that is frozen, it goes the long way.
 //!
 //! # Why it is strict
 //!
@@ -44,7 +47,9 @@
 //! leads back to where they are the same.
 
 use super::pace::Pace;
+use super::usual::Usual;
 use crate::banks::{Banks, named};
+use crate::nanos::Nanos;
 use crate::sync::{AtomicU64, Backoff, Ordering, fence};
 use alloc::boxed::Box;
 
@@ -114,10 +119,35 @@ impl Terms {
     /// Lends the pace in force to `decide`. To be called after the clock is read (Q1).
     #[inline]
     pub(super) fn with<T>(&self, decide: impl FnOnce(&Pace) -> T) -> T {
-        match self.changed() {
-            None => decide(&self.first),
-            Some(pace) => decide(&pace),
-        }
+        self.at(Nanos::ZERO, |pace, _| decide(pace))
+    }
+
+    /// Lends the pace in force to `decide`, and the reading `now` as that counts it. `now` is no later than any class lasts that was
+    /// never changed, and was read before (Q1).
+    #[inline]
+    pub(super) fn at<T>(&self, now: Nanos, decide: impl FnOnce(&Pace, Nanos) -> T) -> T {
+        if self.is_first() { decide(&self.first, now) } else { self.at_changed(now, decide) }
+    }
+
+    /// As [`at`](Self::at), out of the way of classes that were never changed.
+    #[cold]
+    #[inline(never)]
+    fn at_changed<T>(&self, now: Nanos, decide: impl FnOnce(&Pace, Nanos) -> T) -> T {
+        let pace = self.look().1;
+        decide(&pace, pace.within(now))
+    }
+
+    /// What the usual call needs at `now` of a pace that is not the first any more, if instants are what they say by then. Wait-free.
+    /// To be called after the clock is read (Q1).
+    #[inline]
+    pub(super) fn usual(&self, now: Nanos) -> Option<Usual> {
+        // ORDERING: acquire; as in `look`.
+        let seen = self.version.load(Ordering::Acquire);
+        let [unit, burst, from, end] = self.banks.read_first(named(seen));
+        // ORDERING: acquire; as in `look`.
+        let again = self.version.load(Ordering::Acquire);
+        let in_force = seen & FROZEN == 0 && again == seen;
+        (in_force && (from..=end).contains(&now.0)).then_some(Usual { unit, burst })
     }
 
     /// The pace in force, if it is not the first any more. To be called after the clock is read (Q1).

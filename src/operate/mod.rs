@@ -5,7 +5,10 @@ mod inspect;
 mod several;
 mod snapshot;
 
-pub use adjustable::{AdjustError, AdjustableTokenBucket, CarryOver};
+pub use adjustable::{
+    AdjustError, Adjustable, AdjustableFixedWindow, AdjustableIntervalBucket, AdjustableLimiter,
+    AdjustableSlidingWindowCounter, AdjustableTokenBucket, CarryOver,
+};
 pub use inspect::{Counted, Counts};
 #[cfg(feature = "std")]
 pub use inspect::{HeavyKey, HeavyKeys};

@@ -83,6 +83,25 @@ impl Hint {
         Self { lasting: end.0.saturating_sub(self.start.0), ..self }
     }
 
+    /// The same hint on a clock that reads `lead` less.
+    #[inline]
+    pub(crate) const fn earlier(self, lead: u64) -> Self {
+        let now = Nanos(self.now.0.saturating_sub(lead));
+        match self.start.0.checked_sub(lead) {
+            Some(start) => Self { start: Nanos(start), now, ..self },
+            None => self.worked_out(lead, now),
+        }
+    }
+
+    /// As [`earlier`](Self::earlier), where the time is counted from before the other clock's origin.
+    #[cold]
+    const fn worked_out(&self, lead: u64, now: Nanos) -> Self {
+        match self.due_if_ever() {
+            Some(due) => Self::at(Nanos(due.0.saturating_sub(lead)), now),
+            None => Self::at(Nanos::MAX, now).until(Nanos::ZERO),
+        }
+    }
+
     /// The first instant, on the limiter's clock, at which the refused call would be admitted; [`Nanos::MAX`] if there is
     /// none, since it lies beyond the last instant that the limiter can count to.
     ///

@@ -132,8 +132,24 @@ impl<L: Line> Place<L> {
     }
 
     /// Uses the tokens of a place that has been seen to be due.
-    pub(crate) fn use_up(mut self) {
+    #[cfg(feature = "async")]
+    pub(super) fn use_up(mut self) {
+        self.clear();
+    }
+
+    /// There is nothing left to give back.
+    pub(super) const fn clear(&mut self) {
         self.n = 0;
+    }
+
+    /// As [`cancel`](Self::cancel), in place.
+    #[inline]
+    pub(super) fn empty(&mut self) -> u64 {
+        if self.n == 0 {
+            return 0;
+        }
+        let now = self.line.now();
+        self.give_back(now)
     }
 
     /// Uses `n` of the tokens, of a place that has been seen to be due, and gives the others back.
@@ -174,10 +190,7 @@ pub fn end_of<L: Line>(place: &Place<L>) -> u64 {
 impl<L: Line> Drop for Place<L> {
     #[inline]
     fn drop(&mut self) {
-        if self.n > 0 {
-            let now = self.line.now();
-            self.give_back(now);
-        }
+        self.empty();
     }
 }
 

@@ -3,8 +3,8 @@
 use core::fmt::Debug;
 use core::time::Duration;
 use tollgate::{
-    AdjustableTokenBucket, Counted, KeyedLimiter, ManualClock, Quota, ShardedTokenBucket, TokenBucket,
-    WaitingTokenBucket,
+    AdjustableFixedWindow, AdjustableSlidingWindowCounter, AdjustableTokenBucket, Counted, KeyedLimiter, ManualClock,
+    Quota, ShardedTokenBucket, TokenBucket, WaitingTokenBucket,
 };
 use tollgate_testing::each_limiter;
 
@@ -28,6 +28,8 @@ fn a_limiter_is_shown_by_its_name() {
 fn so_is_what_is_built_around_one() {
     let clock = ManualClock::new;
     check(AdjustableTokenBucket::with_clock(QUOTA, clock()), "AdjustableTokenBucket");
+    check(AdjustableFixedWindow::with_clock(QUOTA, clock()), "AdjustableFixedWindow");
+    check(AdjustableSlidingWindowCounter::with_clock(QUOTA, clock()), "AdjustableSlidingWindowCounter");
     check(WaitingTokenBucket::with_clock(QUOTA, Duration::from_secs(9), clock()), "WaitingTokenBucket");
     check(KeyedLimiter::<u64>::new(QUOTA, 10), "KeyedLimiter");
     let sharded = ShardedTokenBucket::with_clock(QUOTA, clock());

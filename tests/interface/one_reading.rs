@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tollgate::{
-    AdjustableTokenBucket, Clock, Counted, Denied, FixedWindow, IntervalBucket, KeyedLimiter, KeyedRateLimit,
-    LeakyBucket, ManualClock, Nanos, PackedTokenBucket, Quota, RateLimit, RateLimitAt, SeededState, ShardedTokenBucket,
-    SlidingWindowCounter, SlidingWindowLog, Status, TokenBucket, WaitingTokenBucket,
+    AdjustableFixedWindow, AdjustableSlidingWindowCounter, AdjustableTokenBucket, Clock, Counted, Denied, FixedWindow,
+    IntervalBucket, KeyedLimiter, KeyedRateLimit, LeakyBucket, ManualClock, Nanos, PackedTokenBucket, Quota, RateLimit,
+    RateLimitAt, SeededState, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Status, TokenBucket,
+    WaitingTokenBucket,
 };
 
 /// A clock on which a tenth of a second passes whenever somebody looks at it.
@@ -82,7 +83,8 @@ fn every_limiter_reads_its_clock_once() {
         IntervalBucket(),
         SlidingWindowCounter()
     );
-    limiters!(SlidingWindowLog(), AdjustableTokenBucket(), ShardedTokenBucket());
+    limiters!(SlidingWindowLog(), ShardedTokenBucket());
+    limiters!(AdjustableTokenBucket(), AdjustableFixedWindow(), AdjustableSlidingWindowCounter());
     limiters!(WaitingTokenBucket(Duration::from_secs(9)));
 }
 

@@ -4,8 +4,9 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 use tollgate::{
-    AdjustableTokenBucket, Clock, Counted, Denied, KeyedLimiter, KeyedRateLimit, Line, ManualClock, Nanos, Place,
-    Quota, RateLimit, RateLimitAt, ShardedTokenBucket, Status, TokenBucket, WaitingTokenBucket,
+    AdjustableFixedWindow, AdjustableSlidingWindowCounter, AdjustableTokenBucket, Clock, Counted, Denied, KeyedLimiter,
+    KeyedRateLimit, Line, ManualClock, Nanos, Place, Quota, RateLimit, RateLimitAt, ShardedTokenBucket, Status,
+    TokenBucket, WaitingTokenBucket,
 };
 use tollgate_testing::each_word;
 
@@ -16,6 +17,8 @@ fn limiters(quota: Quota, clock: &ManualClock) -> Vec<(&'static str, Limiter)> {
     let mut all: Vec<(_, Limiter)> = vec![
         ("waiting", Box::new(WaitingTokenBucket::with_clock(quota, Duration::from_secs(9), c()))),
         ("adjustable", Box::new(AdjustableTokenBucket::with_clock(quota, c()))),
+        ("adjustable window", Box::new(AdjustableFixedWindow::with_clock(quota, c()))),
+        ("adjustable counter", Box::new(AdjustableSlidingWindowCounter::with_clock(quota, c()))),
         ("sharded", Box::new(ShardedTokenBucket::with_shards_and_clock(quota, 4, c()))),
     ];
     macro_rules! push {

@@ -235,6 +235,21 @@ fn refunds_after_a_change_are_worth_what_they_were() {
     }
 }
 
+/// Slots are kept for as long as debts could last when the limiter was built, and no longer.
+#[test]
+fn no_more_comes_back_at_once_than_the_largest_burst_at_first() {
+    for (first, comes_back) in [(1, 1..5), (50, 50..51)] {
+        let (limiter, _clock) = limiter(Quota::per_second(1).with_burst(first));
+        limiter.set_quota(Quota::per_second(1).with_burst(100)).unwrap();
+        limiter.try_acquire_n(&1, 60).unwrap();
+        limiter.refund(&1, 50);
+        let back = limiter.status(&1).remaining - 40;
+        assert!(comes_back.contains(&back), "{back} of 50, built with a burst of {first}");
+        assert!(limiter.forgive(&1), "which frees the slot where it cannot be lowered");
+        assert_eq!(drain(&limiter, 1), 100);
+    }
+}
+
 #[test]
 fn what_does_not_fit_is_refused_and_the_old_quota_stays() {
     let (limiter, _clock) = limiter(Quota::per_second(10));

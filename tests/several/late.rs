@@ -1,6 +1,6 @@
 //! Late refusals: what was taken is given back, exactly, whatever others have done in between.
 
-use super::{Limiter, limiters};
+use super::{Limiter, WINDOWS, limiters};
 use core::cell::RefCell;
 use std::time::Duration;
 use tollgate::{Denied, DeniedBy, Hint, LimitSet, ManualClock, Nanos, Quota, RateLimit, RateLimitAt, Status};
@@ -91,9 +91,7 @@ fn a_window_takes_back_whatever_came_in_between() {
     for seed in 0..1_000 {
         let (clock, mut random) = (ManualClock::new(), fastrand::Rng::with_seed(seed));
         let both = limiters(quota(), &clock).into_iter().zip(limiters(quota(), &clock));
-        for ((name, one), (_, other)) in
-            both.filter(|((name, _), _)| ["fixed window", "sliding counter"].contains(name))
-        {
+        for ((name, one), (_, other)) in both.filter(|((name, _), _)| WINDOWS.contains(name)) {
             let now = a_history(&one, &mut fastrand::Rng::with_seed(seed));
             a_history(&other, &mut fastrand::Rng::with_seed(seed));
             let n = random.u64(..=one.available_at(now));
@@ -134,7 +132,7 @@ fn what_is_kept_keeps_the_bound_whatever_comes_in_between() {
     for seed in 0..500 {
         let clock = ManualClock::new();
         let buckets = limiters(quota(), &clock);
-        for (name, limiter) in buckets.iter().filter(|(name, _)| !["fixed window", "sliding counter"].contains(name)) {
+        for (name, limiter) in buckets.iter().filter(|(name, _)| !WINDOWS.contains(name)) {
             let (mut random, mut now, mut kept) = (fastrand::Rng::with_seed(seed), Nanos::from_secs(1_000), Vec::new());
             let mut step = |random: &mut fastrand::Rng| {
                 let nanos = now.as_nanos() + random.u64(..4_000_000_000) - random.u64(..1_000_000_000);
@@ -175,7 +173,7 @@ fn a_bucket_says_that_it_has_not_taken_back_and_one_with_a_pool_has() {
     for (name, limiter) in &limiters(quota(), &clock) {
         let denied = refused_late(limiter, 3, now, || limiter.try_acquire_n_at(2, now).unwrap());
         let (spent, left) = (denied.spent().count(), one_at_a_time(limiter, now));
-        let keeps = ["fixed window", "sliding counter", "waiting"].contains(name);
+        let keeps = WINDOWS.contains(name) || *name == "waiting";
         // A unit of a sharded bucket's burst stays in reserve where it is too small to be divided.
         let full = limiter.max_cost();
         assert_eq!((spent, left), if keeps { (0, full - 2) } else { (1, full - 5) }, "{name}");
@@ -184,6 +182,20 @@ fn a_bucket_says_that_it_has_not_taken_back_and_one_with_a_pool_has() {
 
 fn one_at_a_time(limiter: &Limiter, now: Nanos) -> u64 {
     (0..100).filter(|_| limiter.try_acquire_n_at(1, now).is_ok()).count() as u64
+}
+
+/// Where a unit is sixteen tokens, what is given back is whole units: a part of one is said to stay spent.
+#[test]
+fn a_key_says_that_a_part_of_a_unit_stays_spent() {
+    let quota = Quota::per_second(12_500_000_000);
+    let limiter = std::sync::Arc::new(tollgate::KeyedLimiter::<str>::with_clock(quota, 10, ManualClock::new()));
+    let alice: Limiter = Box::new(limiter.line_owned("alice"));
+    let now = Nanos::from_secs(1);
+    for (n, whole) in [(32, true), (24, false), (16, true), (1, false)] {
+        let before = alice.available_at(now);
+        let spent = refused_late(&alice, n, now, || ()).spent().count();
+        assert_eq!((spent == 0, alice.available_at(now) == before), (whole, whole), "{n} of {before}");
+    }
 }
 
 /// All who refuse are named, also those that had not been reached.

@@ -171,6 +171,42 @@ fn lines_of_several_kinds() {
     assert_eq!(["alice", "bob", "alice", "bob"].map(|client| reserve(client).unwrap()), [0, 1, 10, 10]);
 }
 
+/// Two places in one line that has no pool: the last comes back first, whether they are dropped or cancelled or never were to be had.
+#[test]
+fn two_places_in_one_line_both_come_back() {
+    let clock = ManualClock::new();
+    let clients = KeyedLimiter::<str>::with_clock(Quota::per_second(1).with_burst(4), 10, clock.clone());
+    let shared = ShardedTokenBucket::with_clock(Quota::per_hour(9), clock.clone());
+    let all = clients.line("alice");
+    let lines: [&dyn Line<Clock = ManualClock>; 4] = [&all, &shared, &all, &shared];
+    let set = LimitSet::with_clock(lines, &clock);
+    let left = || (all.available(), shared.available());
+    let full = left();
+    drop(set.reserve_n([1, 2, 2, 3]).unwrap());
+    assert_eq!(left(), full, "dropped");
+    assert_eq!(set.reserve_n([1, 2, 2, 3]).unwrap().cancel(), [1, 2, 2, 3]);
+    assert_eq!(left(), full, "cancelled");
+    // Each is due by then, and both together are not.
+    let denied = set.reserve_n_within([3, 1, 3, 1], Duration::from_secs(1)).unwrap_err();
+    assert!(denied.is_late() && denied.limits().eq([2]) && denied.spent().count() == 0, "{denied:?}");
+    assert_eq!(left(), full, "refused late");
+}
+
+/// What costs nothing is not said to stay spent.
+#[test]
+fn a_key_without_a_limit_has_nothing_to_give_back() {
+    let clock = ManualClock::new();
+    let clients = KeyedLimiter::<str>::with_clock(Quota::UNLIMITED, 10, clock.clone());
+    let full = KeyedLimiter::<u64>::with_clock(Quota::per_hour(1), 1, clock.clone());
+    let stranger = (0..1_000).find(|key| full.try_acquire(key).is_err()).unwrap();
+    let alice = clients.line("alice");
+    let lines: [&dyn Line<Clock = ManualClock>; 2] = [&alice, &full.line(&stranger)];
+    let denied = LimitSet::with_clock(lines, &clock).reserve_n([5, 1]).unwrap_err();
+    assert!(denied.is_late() && matches!(denied.denied(), Denied::TableFull(_)));
+    assert_eq!((denied.limits().collect::<Vec<_>>(), denied.spent().count()), (vec![1], 0));
+    assert_eq!(clients.reserve("alice", 5).unwrap().cancel(), 5);
+}
+
 #[test]
 fn a_thread_waits_for_the_last_of_its_places() {
     let slow = WaitingTokenBucket::new(Quota::per_second(1_000).with_burst(1), MINUTE);

@@ -5,8 +5,9 @@ use super::at;
 use proptest::prelude::*;
 use std::time::Duration;
 use tollgate::{
-    AdjustableTokenBucket, FixedWindow, ManualClock, Nanos, PackedTokenBucket, Quota, RateLimitAt, ShardedTokenBucket,
-    SlidingWindowCounter, SlidingWindowLog, Snapshot, TokenBucket, WaitingTokenBucket,
+    AdjustableFixedWindow, AdjustableSlidingWindowCounter, AdjustableTokenBucket, FixedWindow, ManualClock, Nanos,
+    PackedTokenBucket, Quota, RateLimitAt, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Snapshot,
+    TokenBucket, WaitingTokenBucket,
 };
 use tollgate_testing::each_word;
 use tollgate_testing::subject::Kind;
@@ -126,7 +127,21 @@ proptest! {
                 }
             )*};
         }
-        each_word!(check);
+        each_word!(check, AdjustableFixedWindow);
+    }
+
+    /// The windows of an adjustable counter go on wherever they are.
+    #[test]
+    fn an_adjustable_counter_is_what_it_would_be(course in courses()) {
+        let slower = Quota::per(course.quota.tokens(), course.quota.period() * 1_000);
+        let times = |times: &[u64]| times.iter().map(|time| time * 1_000).collect();
+        let calls = course.calls.iter().map(|&(cost, before)| (cost, before * 1_000)).collect();
+        let course = Course { quota: slower, calls, outage: course.outage * 1_000, later: times(&course.later), ..course };
+        let make = || AdjustableSlidingWindowCounter::try_with_clock(course.quota, ManualClock::new());
+        prop_assume!(make().is_ok());
+        for [old, new] in run_in_place!(&course, make().unwrap()) {
+            prop_assert_eq!(old, new);
+        }
     }
 
     /// On a clock whose windows begin at the same instants, they are the same.
@@ -136,6 +151,10 @@ proptest! {
         let now: u64 = course.calls.iter().map(|(_, before)| before).sum::<u64>() + course.outage;
         let course = Course { origin: now % period + 3 * period, ..course };
         for [old, new] in run_in_place!(&course, FixedWindow::with_clock(course.quota, ManualClock::new())) {
+            prop_assert_eq!(old, new);
+        }
+        prop_assume!(AdjustableFixedWindow::try_with_clock(course.quota, ManualClock::new()).is_ok());
+        for [old, new] in run_in_place!(&course, AdjustableFixedWindow::with_clock(course.quota, ManualClock::new())) {
             prop_assert_eq!(old, new);
         }
         prop_assume!(SlidingWindowCounter::try_with_clock(course.quota, ManualClock::new()).is_ok());

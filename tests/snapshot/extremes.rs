@@ -4,8 +4,9 @@
 use super::at;
 use std::time::Duration;
 use tollgate::{
-    AdjustableTokenBucket, CarryOver, Clock, ManualClock, Moment, Nanos, PackedTokenBucket, Quota, RateLimitAt,
-    ShardedTokenBucket, SlidingWindowLog, Snapshot, TokenBucket, WaitingTokenBucket,
+    AdjustableFixedWindow, AdjustableSlidingWindowCounter, AdjustableTokenBucket, CarryOver, Clock, ManualClock,
+    Moment, Nanos, PackedTokenBucket, Quota, RateLimitAt, ShardedTokenBucket, SlidingWindowLog, Snapshot, TokenBucket,
+    WaitingTokenBucket,
 };
 
 /// 2023-11-14 in Unix time.
@@ -133,4 +134,50 @@ fn an_adjustable_bucket_is_restored_after_any_changes() {
             passed += random.u64(..100_000);
         }
     }
+}
+
+/// Windows of any history; a fixed one is on a clock whose windows begin alike.
+#[test]
+fn adjustable_windows_are_restored_after_any_changes() {
+    let mut random = fastrand::Rng::with_seed(3);
+    macro_rules! course {
+        ($limiter:ident, $aligned:expr) => {
+            for _ in 0..2_000 {
+                let period = random.u64(10..1_000) * 1_000;
+                let quota = |random: &mut fastrand::Rng| match random.u32(..20) {
+                    0 => Quota::UNLIMITED,
+                    1 => Quota::DENY_ALL,
+                    _ => Quota::per(random.u64(1..50), Duration::from_nanos(random.u64(10..1_000) * 1_000)),
+                };
+                let clock = ManualClock::starting_at(Nanos(random.u64(..1 << 40)));
+                let old = $limiter::with_clock(quota(&mut random), clock.clone());
+                for turn in (0..random.usize(1..6)).rev() {
+                    clock.advance(Duration::from_nanos(random.u64(..100_000)));
+                    old.try_acquire_up_to(random.u64(..60));
+                    let ways =
+                        [CarryOver::Debt, CarryOver::Debt, CarryOver::Tokens, CarryOver::Scaled, CarryOver::Empty];
+                    let last = Quota::per(random.u64(1..50), Duration::from_nanos(period));
+                    let next = if turn == 0 { last } else { quota(&mut random) };
+                    old.set_quota_with(next, ways[random.usize(..ways.len())]).unwrap();
+                    old.try_acquire_up_to(random.u64(..20));
+                }
+                // Now and then the clock is behind where it was.
+                let now = clock.now().0.saturating_sub(random.u64(..50_000) * random.u64(..2));
+                let (outage, origin) = (random.u64(..1_000_000), random.u64(..1 << 50));
+                let origin = if $aligned { origin / period * period + (now + outage) % period } else { origin };
+                let snapshot = Snapshot::from_bytes(&old.snapshot_at(at(now, 7)).to_bytes()).unwrap();
+                let new = $limiter::with_clock(snapshot.quota(), ManualClock::new());
+                new.restore_at(&snapshot, at(origin, 7 + outage)).unwrap();
+                let mut passed = 0;
+                for _ in 0..10 {
+                    let [was, is] =
+                        [old.available_at(Nanos(now + outage + passed)), new.available_at(Nanos(origin + passed))];
+                    assert_eq!(is, was, "{} of {origin} for {now} after {outage} and {passed}", old.quota());
+                    passed += random.u64(..100_000);
+                }
+            }
+        };
+    }
+    course!(AdjustableFixedWindow, true);
+    course!(AdjustableSlidingWindowCounter, false);
 }

@@ -186,6 +186,37 @@ fn whatever_was_done_to_keys_none_comes_out_fuller() {
     }
 }
 
+/// The quotas stand before the keys in a snapshot: when one is changed in between, what is owed is still as many tokens.
+#[test]
+fn a_quota_that_changes_while_the_table_is_saved_gives_no_key_anything() {
+    let [slow, fast] = [Quota::per_minute(60), Quota::per_second(60)];
+    for (first, then) in [(slow, fast), (fast, slow), (slow, slow.with_burst(90)), (slow, fast.with_burst(600))] {
+        for charged_then in [false, true] {
+            let old = table(first, 100);
+            assert!(old.try_acquire_n(&1, 50).is_ok());
+            let mut bytes = Vec::new();
+            let put = |part: &[u8]| {
+                bytes.extend_from_slice(part);
+                if bytes.len() == 48 + 24 {
+                    old.set_quota(then).unwrap();
+                    assert!(!charged_then || old.try_acquire_n(&2, then.burst()).is_ok());
+                }
+                Ok::<_, std::convert::Infallible>(())
+            };
+            let Ok(keys) = old.save_with(put, at(0, 0));
+            assert_eq!(keys, if charged_then { 2 } else { 1 });
+            let new = table(first, 100).restored_from_bytes_at(&bytes, at(0, 0)).unwrap();
+            // To a unit, of either rate.
+            for (key, owes) in [(1, 50), (2, then.burst() * u64::from(charged_then))] {
+                let full =
+                    Duration::from_nanos(owes * u64::try_from(first.period().as_nanos()).unwrap() / first.tokens());
+                let more = new.status(&key).reset_after.abs_diff(full);
+                assert!(more < Duration::from_micros(1), "key {key}, {first:?} {then:?}: {more:?}");
+            }
+        }
+    }
+}
+
 /// Threads charge, refund and come anew while the table is saved: no key is restored with more than it had when the call began,
 /// nor with less than it has when it ends.
 #[test]

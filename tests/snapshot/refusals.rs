@@ -2,8 +2,8 @@
 
 use super::{SECOND, at};
 use tollgate::{
-    AdjustableTokenBucket, FixedWindow, KeyedLimiter, ManualClock, Nanos, Quota, SeededState, ShardedTokenBucket,
-    SlidingWindowLog, Snapshot, SnapshotError, TokenBucket,
+    AdjustableFixedWindow, AdjustableSlidingWindowCounter, AdjustableTokenBucket, FixedWindow, KeyedLimiter,
+    ManualClock, Nanos, Quota, SeededState, ShardedTokenBucket, SlidingWindowLog, Snapshot, SnapshotError, TokenBucket,
 };
 
 #[test]
@@ -30,6 +30,28 @@ fn a_changed_limit_is_restored_and_then_changed() {
     after.restore_at(&snapshot, at(5, 5)).unwrap();
     after.set_quota(Quota::per_hour(120)).unwrap();
     assert_eq!(after.available_at(Nanos(5)), 30); // 90 of 120 are spent
+}
+
+/// What is owed beyond the limit goes along.
+#[test]
+fn windows_that_owe_more_than_their_limit_still_do_after_a_restart() {
+    macro_rules! check {
+        ($limiter:ident) => {
+            for lowered in [Quota::per_hour(100), Quota::per_hour(10), Quota::DENY_ALL] {
+                let before = $limiter::with_clock(Quota::per_hour(100), ManualClock::new());
+                assert!(before.try_acquire_n_at(90, Nanos(5)).is_ok());
+                before.set_quota(lowered).unwrap();
+                let snapshot = Snapshot::from_bytes(&before.snapshot_at(at(5, 0)).to_bytes()).unwrap();
+                let after = $limiter::with_clock(snapshot.quota(), ManualClock::new());
+                after.restore_at(&snapshot, at(7, 5)).unwrap();
+                assert_eq!(after.restore_at(&snapshot, at(7, 5)), Err(SnapshotError::InUse));
+                after.set_quota(Quota::per_hour(120)).unwrap();
+                assert_eq!(after.available_at(Nanos(7)), 30, "{lowered}");
+            }
+        };
+    }
+    check!(AdjustableFixedWindow);
+    check!(AdjustableSlidingWindowCounter);
 }
 
 #[test]

@@ -5,9 +5,9 @@ use super::label::{Label, Named};
 use super::load::Load;
 use core::time::Duration;
 use tollgate::{
-    AdjustableTokenBucket, Clock, Counted, DefaultClock, FixedWindow, IntervalBucket, LeakyBucket, LimitSet,
-    MonotonicClock, PackedTokenBucket, Quota, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket,
-    WaitingTokenBucket,
+    AdjustableFixedWindow, AdjustableTokenBucket, Clock, Counted, DefaultClock, FixedWindow, IntervalBucket,
+    LeakyBucket, LimitSet, MonotonicClock, PackedTokenBucket, Quota, ShardedTokenBucket, SlidingWindowCounter,
+    SlidingWindowLog, TokenBucket, WaitingTokenBucket,
 };
 
 impl Named for DefaultClock {
@@ -51,6 +51,19 @@ impl Engine for Leaky {
 /// The token bucket whose quota can be changed while it is in use. Nobody changes it here.
 impl Engine for AdjustableTokenBucket {
     const LABEL: Label = Label::ours("adjustable", "quanta");
+
+    fn build(quota: Quota) -> Self {
+        Self::new(quota)
+    }
+
+    fn caller(&self) -> impl FnMut() -> bool {
+        || self.try_acquire().is_ok()
+    }
+}
+
+/// The fixed window whose quota can be changed while it is in use. Nobody changes it here.
+impl Engine for AdjustableFixedWindow {
+    const LABEL: Label = Label::ours("adjustable-window", "quanta");
 
     fn build(quota: Quota) -> Self {
         Self::new(quota)

@@ -14,8 +14,8 @@ use super::peer::rate_net::RateNet;
 use super::peer::ratelimit::Ratelimit;
 use governor::clock::MonotonicClock as GovernorMonotonic;
 use tollgate::{
-    AdjustableTokenBucket, CoarseClock, Counted, FixedWindow, Monotone, MonotonicClock, PackedTokenBucket, QuantaClock,
-    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket, WallClock,
+    AdjustableFixedWindow, AdjustableTokenBucket, CoarseClock, Counted, FixedWindow, Monotone, MonotonicClock,
+    PackedTokenBucket, QuantaClock, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket, WallClock,
 };
 
 /// Something that can be done with any engine.
@@ -42,6 +42,7 @@ pub fn engines<V: Visitor>() -> Vec<Entry<V::Work>> {
         TokenBucket<MonotonicClock>,
         Leaky,
         AdjustableTokenBucket,
+        AdjustableFixedWindow,
         Counted<TokenBucket>,
         Places,
         ThreeLimits,

@@ -100,27 +100,30 @@ impl Limiter for Real {
     }
 }
 
-/// Plays calls of a key, and panics if more than a burst is taken with one reading.
+/// Makes calls one after the other; returns what was taken, and with which readings.
+fn make(limiter: &impl Limiter, calls: &[Call]) -> Vec<(u64, u64)> {
+    let mut taken = Vec::new();
+    for &call in calls {
+        match call {
+            Call::Take(n) => {
+                let (reading, admitted) = limiter.take(n);
+                taken.extend(admitted.then_some((reading, n)));
+            }
+            Call::Set(interval) => limiter.set(interval),
+            Call::Tick(nanos) => limiter.clock().tick(nanos),
+        }
+    }
+    taken
+}
+
+/// Plays calls of a key, some `before` the threads begin, and panics if more than a burst is taken with one reading.
 ///
 /// # Panics
 ///
 /// With "over-admission".
-pub fn play<const N: usize>(limiter: impl Limiter, threads: [&'static [Call]; N]) {
-    let taken = race(&Arc::new(limiter), threads, |limiter, calls| {
-        let mut taken = Vec::new();
-        for &call in calls {
-            match call {
-                Call::Take(n) => {
-                    let (reading, admitted) = limiter.take(n);
-                    taken.extend(admitted.then_some((reading, n)));
-                }
-                Call::Set(interval) => limiter.set(interval),
-                Call::Tick(nanos) => limiter.clock().tick(nanos),
-            }
-        }
-        taken
-    });
-    let taken: Vec<_> = taken.into_iter().flatten().collect();
+pub fn play<const N: usize>(limiter: impl Limiter, before: &[Call], threads: [&'static [Call]; N]) {
+    let mut taken = make(&limiter, before);
+    taken.extend(race(&Arc::new(limiter), threads, |limiter, calls| make(limiter, calls)).into_iter().flatten());
     for &(reading, _) in &taken {
         let at_once: u64 = taken.iter().filter(|&&(other, _)| other == reading).map(|&(_, n)| n).sum();
         assert!(at_once <= BURST, "over-admission: {at_once} at {reading}, at most {BURST}");

@@ -20,14 +20,26 @@ pub struct Rules {
     pub unfreeze: bool,
     /// Q3; without it, words are instants at every rate.
     pub keep: bool,
+    /// Q4; without it, a call is as usual as soon as the quota has changed.
+    pub settled: bool,
+    /// Q4; without it, the few words of a usual call are believed as they were read.
+    pub usual_second_look: bool,
     /// Rule 2 of the banks; without it, a change writes into the bank in force.
     pub spare: bool,
 }
 
 impl Rules {
     /// The protocol as it is.
-    pub const ALL: Self =
-        Self { clock_first: true, second_look: true, freeze: true, unfreeze: true, keep: true, spare: true };
+    pub const ALL: Self = Self {
+        clock_first: true,
+        second_look: true,
+        freeze: true,
+        unfreeze: true,
+        keep: true,
+        settled: true,
+        usual_second_look: true,
+        spare: true,
+    };
 }
 
 const BANKS: u64 = 4;
@@ -144,6 +156,17 @@ impl Transcription {
         }
     }
 
+    /// The pace in force at `now` without its corners, if it is not the first and they are past.
+    fn usual(&self, now: u64) -> Option<Pace> {
+        let seen = self.version.load(Acquire);
+        let [interval, burst, start, back] =
+            [0, 1, 2, Pace::WORDS - 1].map(|index| self.bank(seen)[index].load(Relaxed));
+        fence(Acquire);
+        let in_force = seen & FROZEN == 0 && (!self.rules.usual_second_look || self.version.load(Acquire) == seen);
+        let past = start <= now && (back <= now || !self.rules.settled);
+        (seen > 0 && in_force && past).then(|| Pace { burst, ..Pace::new(interval) })
+    }
+
     fn claim(&self) -> u64 {
         loop {
             let in_use = self.in_use.load(Relaxed);
@@ -163,7 +186,7 @@ impl Limiter for Transcription {
     fn take(&self, n: u64) -> (u64, bool) {
         let (now, pace) = if self.rules.clock_first {
             let now = self.clock.now().0;
-            (now, self.look().1)
+            (now, self.usual(now).unwrap_or_else(|| self.look().1))
         } else {
             let pace = self.look().1;
             (self.clock.now().0, pace)

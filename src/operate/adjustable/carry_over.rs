@@ -1,14 +1,10 @@
 //! [`CarryOver`]: what a change of quota makes of the tokens that are there.
 
-use super::terms::{LAST, SPARE, Terms};
-use crate::algorithm::Gcra;
 use crate::keyed::{KeyedError, Unchanged};
-use crate::nanos::Nanos;
-use crate::quota::Quota;
 use crate::timeline::mul_div_ceil;
 use core::fmt;
 
-/// What becomes of the tokens in a bucket when its quota changes.
+/// What becomes of the tokens in a limiter when its quota changes. Of a window, what it has counted is what is missing.
 ///
 /// # Examples
 ///
@@ -40,9 +36,9 @@ pub enum CarryOver {
     Tokens,
     /// The same part of the burst is there before and after. A change to a larger burst admits more at once.
     Scaled,
-    /// The bucket is full afterwards. Each change may admit a burst more.
+    /// The limiter is full afterwards. Each change may admit a burst more.
     Full,
-    /// The bucket is empty afterwards.
+    /// The limiter is empty afterwards; of windows, the one that has begun.
     Empty,
 }
 
@@ -51,7 +47,7 @@ pub enum CarryOver {
 #[non_exhaustive]
 pub enum AdjustError {
     /// The rate or the burst is too large for positions of 62 bits: a quarter of what a plain
-    /// [`TokenBucket`](crate::TokenBucket) can have.
+    /// [`TokenBucket`](crate::TokenBucket) can have. Or a window's limit is.
     TooLarge,
     /// Three other threads are in the middle of changing the same quota.
     Contended,
@@ -91,44 +87,29 @@ impl From<Unchanged> for AdjustError {
 }
 
 impl CarryOver {
-    /// The terms of `quota` from `now` on, and the position under them, of a bucket that stood at `position` under `old`.
-    /// The new scale begins at `floor`, so that no refund leads to a position below it (rule 4 of the module).
-    pub(super) fn carry(
-        self,
-        old: &Terms,
-        position: u64,
-        quota: Quota,
-        now: Nanos,
-        floor: u64,
-    ) -> Result<(Terms, u64), AdjustError> {
-        let gcra = Gcra::beside(quota, SPARE).ok_or(AdjustError::TooLarge)?;
-        let debt = self.debt(&gcra, &old.gcra, old.debt(position, now)).ok_or(AdjustError::TooLarge)?;
-        let position = floor.saturating_add(debt);
-        // Room for what can be taken at once, or the change would end the bucket's life.
-        if position > LAST || gcra.burst() > LAST - position {
-            return Err(AdjustError::TooLarge);
-        }
-        Ok((Terms { gcra, start: now, base: floor }, position))
-    }
-
-    /// What is owed under `new`, in its units, where `owed` was under `old`; `None` if it is beyond any position. Rounded up.
-    fn debt(self, new: &Gcra, old: &Gcra, owed: u64) -> Option<u64> {
-        if new.timeline().is_free() || old.timeline().is_free() {
-            // Without a limit nothing is owed, and nothing is counted.
-            return Some(if self == Self::Empty { new.burst() } else { 0 });
-        }
-        let here = |units| new.timeline().units_from(units, old.timeline());
+    /// What is owed under a burst of `new`, in its units, where `owed` was under one of `old` in units that `here` tells in the
+    /// new ones, rounded down and up; `None` if it is beyond any number. Rounded up.
+    pub(super) fn debt(self, new: u64, old: u64, owed: u64, here: impl Fn(u64) -> Option<(u64, u64)>) -> Option<u64> {
         match self {
             Self::Debt => here(owed).map(|(_, up)| up),
             Self::Tokens => {
-                let kept = here(old.burst().saturating_sub(owed)).map_or(u64::MAX, |(down, _)| down);
-                Some(new.burst().saturating_sub(kept))
+                let kept = here(old.saturating_sub(owed)).map_or(u64::MAX, |(down, _)| down);
+                Some(new.saturating_sub(kept))
             }
-            // A bucket that never held anything was as empty as it was full.
-            Self::Scaled if old.burst() == 0 => Some(new.burst()),
-            Self::Scaled => Some(mul_div_ceil(new.burst(), owed.min(old.burst()), old.burst())),
-            Self::Full => Some(0),
-            Self::Empty => Some(new.burst()),
+            // A limiter that never held anything was as empty as it was full.
+            Self::Scaled if old == 0 => Some(new),
+            Self::Scaled => Some(mul_div_ceil(new, owed.min(old), old)),
+            Self::Full | Self::Empty => Some(self.of_nothing(new)),
         }
+    }
+
+    /// Whether a change to the same quota changes nothing.
+    pub(super) fn keeps(self) -> bool {
+        matches!(self, Self::Debt | Self::Tokens | Self::Scaled)
+    }
+
+    /// What is owed under a burst of `new` where nothing was counted: without a limit nothing is owed.
+    pub(super) fn of_nothing(self, new: u64) -> u64 {
+        if self == Self::Empty { new } else { 0 }
     }
 }

@@ -1,19 +1,21 @@
 //! [`State`]: a position and the terms that it is under, changed together. The rules are the module's.
 
-use super::carry_over::AdjustError;
-use super::terms::{LAST, SPARE, Terms};
+use super::change::Adjustable;
+use super::terms::{self, LAST, SPARE, Terms};
 use crate::banks::{Banks, named};
 use crate::sync::{AtomicU64, Backoff, Ordering, const_unless_loom};
 use core::convert::Infallible;
+use core::marker::PhantomData;
 use crossbeam_utils::CachePadded;
 
 /// The word, the terms it names, and what changes need.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct State<A> {
     /// What decisions write, on a line of its own.
     word: CachePadded<AtomicU64>,
     peak: AtomicU64,
-    terms: Banks<{ Terms::WORDS }>,
+    terms: Banks<{ terms::WORDS }>,
+    algorithm: PhantomData<A>,
 }
 
 /// The position in a word.
@@ -26,21 +28,24 @@ const fn word(position: u64, bank: u64) -> u64 {
     position << SPARE | bank
 }
 
-impl State {
+impl<A> State<A> {
     const_unless_loom! {
-        /// A position under its first terms.
-        pub(super) const fn new(terms: Terms, position: u64) -> Self {
+        /// Nothing is taken yet, under an algorithm of these words.
+        pub(super) const fn new(algorithm: [u64; 7]) -> Self {
             Self {
-                word: CachePadded::new(AtomicU64::new(word(position, 0))),
+                word: CachePadded::new(AtomicU64::new(word(0, 0))),
                 peak: AtomicU64::new(0),
-                terms: Banks::new(terms.to_words()),
+                terms: Banks::new(terms::first(algorithm)),
+                algorithm: PhantomData,
             }
         }
     }
+}
 
+impl<A: Adjustable> State<A> {
     /// The word, and the terms of the bank that it names (rule 1). Lock-free.
     #[inline]
-    fn look(&self) -> (u64, Terms) {
+    fn look(&self) -> (u64, Terms<A>) {
         // ORDERING: acquire; pairs with the release of the change that put this bank's number into the word, and with what
         // was written to the word since, which carries its release sequence on.
         let mut seen = self.word.load(Ordering::Acquire);
@@ -58,7 +63,7 @@ impl State {
 
     /// The terms, and the position under them, as they were at one instant.
     #[inline]
-    pub(super) fn load(&self) -> (Terms, u64) {
+    pub(super) fn load(&self) -> (Terms<A>, u64) {
         let (seen, terms) = self.look();
         (terms, position(seen))
     }
@@ -69,7 +74,7 @@ impl State {
     /// `step` is pure, and is called again whenever the word has changed in between. A refusal, and a step that leaves the
     /// position as it is, write nothing. Lock-free.
     #[inline]
-    pub(super) fn update<T, E>(&self, mut step: impl FnMut(&Terms, u64) -> Result<(u64, T), E>) -> Result<T, E> {
+    pub(super) fn update<T, E>(&self, mut step: impl FnMut(&Terms<A>, u64) -> Result<(u64, T), E>) -> Result<T, E> {
         let mut backoff = Backoff::new();
         // PROGRESS: lock-free. It goes round only if another thread has changed the word, or spuriously.
         loop {
@@ -92,7 +97,7 @@ impl State {
     }
 
     /// As [`update`](Self::update), for a step that refuses nothing.
-    pub(super) fn apply<T>(&self, mut step: impl FnMut(&Terms, u64) -> (u64, T)) -> T {
+    pub(super) fn apply<T>(&self, mut step: impl FnMut(&Terms<A>, u64) -> (u64, T)) -> T {
         let Ok(output) = self.update(|terms, position| Ok::<_, Infallible>(step(terms, position)));
         output
     }
@@ -104,15 +109,17 @@ impl State {
         self.peak.fetch_max(position, Ordering::Relaxed);
     }
 
-    /// Changes terms and position together. `make` is told the terms, the position and the least that the new position
-    /// may be, and reads the clock (rule 3); it is called again if the word has changed in between.
+    /// Changes terms and position together, or neither. `make` is told the terms, the position and the least that the new
+    /// position may be, and reads the clock (rule 3); it is called again if the word has changed in between. `contended` is
+    /// the error where three other changes are under way.
     ///
     /// Lock-free: a change may be overtaken by admissions again and again, but holds up none of them.
-    pub(super) fn change(
+    pub(super) fn change<E>(
         &self,
-        mut make: impl FnMut(&Terms, u64, u64) -> Result<(Terms, u64), AdjustError>,
-    ) -> Result<(), AdjustError> {
-        let claim = self.terms.claim().ok_or(AdjustError::Contended)?;
+        contended: E,
+        mut make: impl FnMut(&Terms<A>, u64, u64) -> Result<Option<(Terms<A>, u64)>, E>,
+    ) -> Result<(), E> {
+        let claim = self.terms.claim().ok_or(contended)?;
         let mut backoff = Backoff::new();
         // PROGRESS: lock-free. It goes round only if another thread has changed the word.
         loop {
@@ -120,7 +127,7 @@ impl State {
             // ORDERING: relaxed; what a refund has noted is visible since its word is.
             let peak = self.peak.load(Ordering::Relaxed);
             let floor = peak.max(position(seen)) + 1; // no position is above 2^62
-            let (terms, position) = make(&old, position(seen), floor)?;
+            let Some((terms, position)) = make(&old, position(seen), floor)? else { return Ok(()) };
             debug_assert!(floor <= position && position <= LAST, "rule 4");
             claim.write(terms.to_words());
             // ORDERING: release on success; pairs with the acquire loads of the word: whoever sees this bank's number sees

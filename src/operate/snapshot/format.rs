@@ -24,10 +24,12 @@ pub(super) enum Kind {
     ShardedTokenBucket = 6,
     AdjustableTokenBucket = 7,
     KeyedLimiter = 8,
+    AdjustableFixedWindow = 9,
+    AdjustableSlidingWindowCounter = 10,
 }
 
 impl Kind {
-    const ALL: [(Self, &'static str); 8] = [
+    const ALL: [(Self, &'static str); 10] = [
         (Self::TokenBucket, "TokenBucket"),
         (Self::PackedTokenBucket, "PackedTokenBucket"),
         (Self::FixedWindow, "FixedWindow"),
@@ -36,6 +38,8 @@ impl Kind {
         (Self::ShardedTokenBucket, "ShardedTokenBucket"),
         (Self::AdjustableTokenBucket, "AdjustableTokenBucket"),
         (Self::KeyedLimiter, "KeyedLimiter"),
+        (Self::AdjustableFixedWindow, "AdjustableFixedWindow"),
+        (Self::AdjustableSlidingWindowCounter, "AdjustableSlidingWindowCounter"),
     ];
 
     /// The name by which people know the limiter.

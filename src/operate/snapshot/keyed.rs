@@ -42,9 +42,10 @@ impl<K: ?Sized, S: BuildHasher, C> KeyedLimiter<K, S, C> {
     ///
     /// Those of `put`.
     pub fn save_with<E>(&self, put: impl FnMut(&[u8]) -> Result<(), E>, now: Moment) -> Result<u64, E> {
-        let (quotas, sharing) = (self.quotas(), self.sharing());
+        let (paces, sharing) = (self.paces(), self.sharing());
+        let quotas = paces.quotas();
         #[allow(clippy::cast_possible_truncation)] // as many as somebody has written down
-        let count = self.quotas().count() as u32 + u32::from(sharing.is_some());
+        let count = quotas.len() as u32 + u32::from(sharing.is_some());
         let header = Header {
             kind: Kind::KeyedLimiter,
             sharing: sharing.is_some(),
@@ -55,7 +56,7 @@ impl<K: ?Sized, S: BuildHasher, C> KeyedLimiter<K, S, C> {
         };
         let mut writer = Writer::begin(put, &header, quotas.chain(sharing.map(|(quota, _)| quota)))?;
         let (mut block, mut filled, mut keys) = ([0; 4 + BLOCK * RECORD], 4, 0);
-        self.each_debt(now.reading, |debt| {
+        self.each_debt(&paces, now.reading, |debt| {
             keys += u64::from(debt.tag != Debt::HORIZON);
             block[filled..filled + RECORD].copy_from_slice(&record_to_bytes(debt));
             filled += RECORD;
@@ -171,7 +172,8 @@ impl<K: ?Sized, S: BuildHasher, C: Clock> KeyedLimiter<K, S, C> {
     ///
     /// Of each key the snapshot has its state at one instant of the call; different keys may have different instants. A key is
     /// never saved with more than it had when the call began. Keys that owe nothing are not in it. Sixteen bytes for each key,
-    /// four kilobytes at a time.
+    /// four kilobytes at a time. Where a quota is changed meanwhile, the snapshot is of the quota that was in force when the call
+    /// began, and a key owes as many tokens in it as it does under the new one.
     ///
     /// A table knows its keys by their hashes: take a hasher that the next process can have again, such as
     /// [`SeededState`](crate::SeededState). With `RandomState`, what is saved can be restored in this process alone, by a clone of

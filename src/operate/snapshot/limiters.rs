@@ -10,7 +10,7 @@ use crate::cell::StateCell;
 use crate::clock::Clock;
 use crate::limiter::RateLimiter;
 use crate::nanos::Nanos;
-use crate::operate::AdjustableTokenBucket;
+use crate::operate::{Adjustable, AdjustableLimiter};
 use crate::quota::Quota;
 use crate::sharded::ShardedTokenBucket;
 use crate::wait::WaitingTokenBucket;
@@ -64,12 +64,18 @@ impl<C> WaitingTokenBucket<C> {
     }
 }
 
-impl<C> AdjustableTokenBucket<C> {
+impl<A: Adjustable, C> AdjustableLimiter<A, C> {
+    fn kind() -> Kind {
+        match Kind::named(A::ADJUSTABLE) {
+            Some(kind) => kind,
+            None => unreachable!("every algorithm has a kind"),
+        }
+    }
+
     /// As [`snapshot`](Self::snapshot), as of `now`. No clock is read.
     pub fn snapshot_at(&self, now: Moment) -> Snapshot {
-        let (quota, position, reading) = self.saved(now.reading);
-        let taken = Moment::new(reading, now.wall);
-        Snapshot::new(Kind::AdjustableTokenBucket, quota, taken, vec![position])
+        let (quota, reading, state) = self.saved(now.reading);
+        Snapshot::new(Self::kind(), quota, Moment::new(reading, now.wall), state)
     }
 
     /// As [`restore`](Self::restore), as of `now`. No clock is read.
@@ -78,8 +84,8 @@ impl<C> AdjustableTokenBucket<C> {
     ///
     /// As [`restore`](Self::restore).
     pub fn restore_at(&self, snapshot: &Snapshot, now: Moment) -> Result<(), SnapshotError> {
-        let (state, from) = snapshot.continued(Kind::AdjustableTokenBucket, self.quota(), now)?;
-        self.restored(state[0], from, now.reading)
+        let (state, from) = snapshot.continued(Self::kind(), self.quota(), now)?;
+        self.restored(state, from, now.reading)
     }
 }
 
@@ -184,7 +190,7 @@ reading_the_clocks!([A: Algorithm, C: Clock] RateLimiter<A, C>, self => &self.cl
 #[cfg(feature = "std")]
 reading_the_clocks!([C: Clock] WaitingTokenBucket<C>, self => &self.bucket().clock);
 #[cfg(feature = "std")]
-reading_the_clocks!([C: Clock] AdjustableTokenBucket<C>, self => self.clock());
+reading_the_clocks!([A: Adjustable, C: Clock] AdjustableLimiter<A, C>, self => self.clock());
 #[cfg(feature = "std")]
 reading_the_clocks!([C: Clock] ShardedTokenBucket<C>, self => self.clock());
 

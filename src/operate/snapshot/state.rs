@@ -89,14 +89,15 @@ impl Snapshot {
         let size_is_right = match kind {
             Kind::KeyedLimiter => return Err(SnapshotError::Kind { saved: kind.name() }.into()),
             Kind::SlidingWindowLog => true,
-            Kind::ShardedTokenBucket => size == 2,
+            Kind::ShardedTokenBucket | Kind::AdjustableFixedWindow => size == 2,
+            Kind::AdjustableSlidingWindowCounter => size == 4,
             _ => size == 1,
         };
         if !size_is_right || header.quotas != 1 || header.sharing || header.hasher != 0 {
             return Err(SnapshotError::Corrupt.into());
         }
         let quota = reader.quota()?;
-        if size > quota.tokens().max(2) {
+        if size > quota.tokens().max(4) {
             return Err(SnapshotError::Corrupt.into());
         }
         let mut state = Vec::new();

@@ -93,7 +93,7 @@ impl<K: ?Sized, S, C: Clock> RateLimitAt for KeyedLine<'_, K, S, C> {
     /// taken of what [newcomers share](crate::KeyedLimiter::sharing_when_full) stay spent.
     fn give_back(&self, taken: Taken) -> bool {
         let n = taken.n();
-        n == 0 || self.quota().is_unlimited() || self.class.give_back(self.key, n, taken.after(), taken.at()) > 0
+        n == 0 || self.class.give_back(self.key, n, taken.after(), taken.at()) >= n
     }
 }
 

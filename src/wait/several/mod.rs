@@ -70,7 +70,8 @@ impl<L: Line, const N: usize, C> LimitSet<L, N, C> {
         match refused {
             None => Ok(Places::new(places)),
             Some(denied) => Err(places.into_iter().enumerate().rev().fold(denied, |denied, (limit, place)| {
-                if place.cost() == 0 || place.cancel_at(now) > 0 { denied } else { denied.and_spent(limit) }
+                let n = place.cost();
+                if place.cancel_at(now) >= n { denied } else { denied.and_spent(limit) }
             })),
         }
     }

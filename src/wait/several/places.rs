@@ -97,16 +97,21 @@ impl<L: Line, const N: usize> Places<L, N> {
     }
 
     /// Uses the tokens of places that have been seen to be due.
-    pub(super) fn use_up(self) {
-        self.places.into_iter().for_each(Place::use_up);
+    pub(super) fn use_up(mut self) {
+        self.places.iter_mut().for_each(Place::clear);
     }
 
     /// Gives all tokens back, the last limit's first; returns how many of each somebody can spend now or later. See
     /// [`Place::cancel`]. Lock-free.
-    pub fn cancel(self) -> [u64; N] {
+    pub fn cancel(mut self) -> [u64; N] {
+        self.empty()
+    }
+
+    /// Where two places are in one line, the later is the last there until it is given back.
+    fn empty(&mut self) -> [u64; N] {
         let mut given_back = [0; N];
-        for (given_back, place) in given_back.iter_mut().zip(self.places).rev() {
-            *given_back = place.cancel();
+        for (given_back, place) in given_back.iter_mut().zip(&mut self.places).rev() {
+            *given_back = place.empty();
         }
         given_back
     }
@@ -120,6 +125,13 @@ impl<L: Line, const N: usize> Places<L, N> {
             thread::park_timeout(early.delay());
             places = early;
         }
+    }
+}
+
+/// As [`cancel`](Places::cancel): the last limit's first.
+impl<L: Line, const N: usize> Drop for Places<L, N> {
+    fn drop(&mut self) {
+        self.empty();
     }
 }
 

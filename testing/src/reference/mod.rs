@@ -34,6 +34,8 @@
 //! assert_eq!(bucket.earliest(1, Nanos::ZERO), Some(Nanos::from_millis(500)));
 //! ```
 
+mod adjustable_fixed_window;
+mod adjustable_sliding_window_counter;
 mod fixed_window;
 mod fraction;
 mod line;
@@ -42,6 +44,8 @@ mod sliding_window_log;
 mod token_bucket;
 mod units;
 
+pub use adjustable_fixed_window::AdjustableFixedWindow;
+pub use adjustable_sliding_window_counter::AdjustableSlidingWindowCounter;
 pub use fixed_window::FixedWindow;
 pub use fraction::Fraction;
 pub use line::{Interval, Line, Refusal};

@@ -4,15 +4,16 @@
 
 #![no_std]
 
-use tollgate::algorithm::{Algorithm, Gcra, Packed, SlidingCounter, Window};
+use tollgate::algorithm::{Algorithm, ContinuedCounter, ContinuedWindow, Gcra, Packed, SlidingCounter, Window};
 use tollgate::keyed::{Class, Classes, SeededHasher};
 use tollgate::{
-    AdjustError, AdjustableTokenBucket, BuildError, CarryOver, ClientKey, Clock, Counted, Counts, Debtor, Denied,
-    DeniedBy, Fingerprint, FixedWindow, Handle, Hint, IntervalBucket, KeyedError, KeyedLimiter, KeyedLine, KeyedPlace,
-    KeyedRateLimit, LeakyBucket, LimitSet, LimitSetError, Line, ManualClock, Moment, Monotone, Nanos, Occupancy,
-    OwnedKeyedLine, PackedTokenBucket, ParseQuotaError, Place, Places, Quota, QuotaError, RateLimit, RateLimitAt,
-    RateLimiter, SeededState, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Snapshot, SnapshotError,
-    Status, Steady, Step, Taken, TokenBucket, Turns, WaitingTokenBucket,
+    AdjustError, Adjustable, AdjustableFixedWindow, AdjustableIntervalBucket, AdjustableLimiter,
+    AdjustableSlidingWindowCounter, AdjustableTokenBucket, BuildError, CarryOver, ClientKey, Clock, Counted, Counts,
+    Debtor, Denied, DeniedBy, Fingerprint, FixedWindow, Handle, Hint, IntervalBucket, KeyedError, KeyedLimiter,
+    KeyedLine, KeyedPlace, KeyedRateLimit, LeakyBucket, LimitSet, LimitSetError, Line, ManualClock, Moment, Monotone,
+    Nanos, Occupancy, OwnedKeyedLine, PackedTokenBucket, ParseQuotaError, Place, Places, Quota, QuotaError, RateLimit,
+    RateLimitAt, RateLimiter, SeededState, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Snapshot,
+    SnapshotError, Status, Steady, Step, Taken, TokenBucket, Turns, WaitingTokenBucket,
 };
 
 /// For each type once: two names of one type would be a conflict.
@@ -29,6 +30,8 @@ distinct!(
     CarryOver,
     Classes,
     ClientKey,
+    ContinuedCounter,
+    ContinuedWindow,
     Counts,
     Debtor,
     Denied,
@@ -62,7 +65,7 @@ impl<C> Distinct for Steady<C> {}
 impl<C> Distinct for Handle<'_, C> {}
 impl<C> Distinct for ShardedTokenBucket<C> {}
 impl<C> Distinct for SlidingWindowLog<C> {}
-impl<C> Distinct for AdjustableTokenBucket<C> {}
+impl<A, C> Distinct for AdjustableLimiter<A, C> {}
 impl<L> Distinct for Counted<L> {}
 impl<L, const N: usize, C> Distinct for LimitSet<L, N, C> {}
 impl<C> Distinct for WaitingTokenBucket<C> {}
@@ -76,6 +79,9 @@ impl<L> Distinct for Turns<L> {}
 
 /// The alias, which is a [`Place`].
 pub type ByKey<'a, K, S, C> = KeyedPlace<'a, K, S, C>;
+
+/// The same, with a share in the limiter.
+pub type OwnedByKey<K, S, C> = tollgate::OwnedKeyedPlace<K, S, C>;
 
 /// The aliases, on any clock.
 #[derive(Debug)]
@@ -92,15 +98,24 @@ pub struct Aliases<C> {
     pub interval: IntervalBucket<C>,
     /// See [`SlidingWindowCounter`].
     pub counter: SlidingWindowCounter<C>,
+    /// See [`AdjustableTokenBucket`].
+    pub adjustable: AdjustableTokenBucket<C>,
+    /// See [`AdjustableFixedWindow`].
+    pub adjustable_window: AdjustableFixedWindow<C>,
+    /// See [`AdjustableIntervalBucket`].
+    pub adjustable_interval: AdjustableIntervalBucket<C>,
+    /// See [`AdjustableSlidingWindowCounter`].
+    pub adjustable_counter: AdjustableSlidingWindowCounter<C>,
 }
 
 /// The traits, as bounds.
-pub fn bounds<A: Algorithm, C: Clock, L: RateLimitAt, K: KeyedRateLimit<u64>>(
+pub fn bounds<A: Algorithm, B: Adjustable, C: Clock, L: RateLimitAt, K: KeyedRateLimit<u64>>(
     limiter: &RateLimiter<A, C>,
+    adjustable: &AdjustableLimiter<B, C>,
     other: &L,
     keyed: &K,
-) -> [Result<(), Denied>; 3] {
-    [RateLimit::try_acquire(limiter), other.try_acquire(), keyed.try_acquire(&1)]
+) -> [Result<(), Denied>; 4] {
+    [RateLimit::try_acquire(limiter), adjustable.try_acquire(), other.try_acquire(), keyed.try_acquire(&1)]
 }
 
 /// With the clocks of `std`, and without the name of one.
@@ -108,9 +123,10 @@ pub fn bounds<A: Algorithm, C: Clock, L: RateLimitAt, K: KeyedRateLimit<u64>>(
 mod with_std {
     use super::Distinct;
     use tollgate::{
-        AdjustableTokenBucket, DefaultClock, FixedWindow, HeavyKey, HeavyKeys, IntervalBucket, KeyedLimiter,
-        LeakyBucket, LimitSet, MonotonicClock, Pacer, PackedTokenBucket, Retrying, ShardedTokenBucket,
-        SlidingWindowCounter, SlidingWindowLog, Throttled, Tick, TokenBucket, WaitingTokenBucket, WallClock,
+        AdjustableFixedWindow, AdjustableIntervalBucket, AdjustableSlidingWindowCounter, AdjustableTokenBucket,
+        DefaultClock, FixedWindow, HeavyKey, HeavyKeys, IntervalBucket, KeyedLimiter, LeakyBucket, LimitSet,
+        MonotonicClock, Pacer, PackedTokenBucket, Retrying, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog,
+        Throttled, Tick, TokenBucket, WaitingTokenBucket, WallClock,
     };
 
     distinct!(DefaultClock, MonotonicClock, Tick, WallClock);
@@ -132,7 +148,7 @@ mod with_std {
         SlidingWindowLog,
         ShardedTokenBucket,
         WaitingTokenBucket,
-        AdjustableTokenBucket,
+        (AdjustableTokenBucket, AdjustableFixedWindow, AdjustableIntervalBucket, AdjustableSlidingWindowCounter),
         KeyedLimiter<str>,
         LimitSet<TokenBucket, 2>,
     );

@@ -51,7 +51,6 @@ enum Job {
     Requests {
         #[arg(value_enum)]
         engine: Engine,
-        count: u32,
     },
     /// Says how many bytes each client takes with one engine
     #[command(hide = true)]
@@ -90,8 +89,8 @@ fn run(command: Option<Job>, quick: bool) -> Result<()> {
             ];
             files.iter().try_for_each(|(name, text)| save(&draft.join(name), |path: &Path| std::fs::write(path, text)))
         }),
-        Some(Job::Requests { engine, count }) => {
-            measure::requests(&engine.router(), count);
+        Some(Job::Requests { engine }) => {
+            measure::for_callgrind(&engine.router());
             Ok(())
         }
         Some(Job::Memory { engine }) => {

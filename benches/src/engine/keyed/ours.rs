@@ -1,4 +1,5 @@
-//! This crate's limiter by key: `keyed`, and `keyed-batch-16`, which is asked for sixteen keys at a time.
+//! This crate's limiter by key: `keyed`; `keyed-changed`, whose quota was changed; and `keyed-batch-16`, which is asked for sixteen
+//! keys at a time.
 
 use super::{Build, Hasher, Keyed};
 use crate::engine::label::Label;
@@ -25,6 +26,33 @@ impl<S: Hasher> Build for Table<S> {
 
     fn build(quota: Quota, keys: u32) -> Self {
         Self(KeyedLimiter::with_hasher(quota, keys as usize, S::default()))
+    }
+}
+
+/// As [`Table`], with a quota that it was not built with: what a call costs long after a change.
+#[derive(Debug)]
+pub struct Changed<S>(Table<S>);
+
+impl<S: Hasher> Keyed for Changed<S> {
+    #[inline]
+    fn try_acquire(&self, key: u64) -> bool {
+        self.0.try_acquire(key)
+    }
+
+    fn try_acquire_n(&self, key: u64, n: u32) -> bool {
+        self.0.try_acquire_n(key, n)
+    }
+}
+
+impl<S: Hasher> Build for Changed<S> {
+    const LABEL: Label = Table::<S>::LABEL;
+    const BOUNDED: bool = true;
+
+    /// The rate stays as it is, so that words mean the same at once.
+    fn build(quota: Quota, keys: u32) -> Self {
+        let table = Table::build(quota.with_burst(quota.burst() + 1), keys);
+        table.0.set_quota(quota).expect("a smaller burst fits");
+        Self(table)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::floor::{Floor, Isolated, Timed};
 use super::maps::{MutexMap, ShardedMap};
-use super::ours::{Batch, Table};
+use super::ours::{Batch, Changed, Table};
 use super::peers::{Governor, RateNet};
 use super::{Entry, Fold, Sip};
 use crate::engine::peer::quanta_clock::QuantaClock;
@@ -15,6 +15,7 @@ pub const ENTRIES: &[Entry] = &[
     Entry::of::<Timed>("floor-timed"),
     Entry::of::<Table<Sip>>("keyed"),
     Entry::of::<Table<Fold>>("keyed-foldhash"),
+    Entry::of::<Changed<Fold>>("keyed-changed"),
     Entry::of::<Batch<Fold>>("keyed-batch-16"),
     Entry::of::<Isolated<Table<Fold>>>("keyed-isolated"),
     Entry::of::<Governor<Sip>>("governor-keyed"),

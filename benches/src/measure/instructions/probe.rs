@@ -1,13 +1,15 @@
 //! The hot paths, a function each that callgrind can find by its name.
 
 use crate::figures::error::{Error, Result};
+use core::cell::Cell;
 use core::hint::black_box;
 use core::time::Duration;
+use std::hash::RandomState;
 use tollgate::algorithm::Algorithm;
 use tollgate::{
-    AdjustableTokenBucket, Counted, FixedWindow, Handle, HeavyKeys, IntervalBucket, KeyedLimiter, ManualClock, Nanos,
-    PackedTokenBucket, Quota, RateLimiter, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket,
-    WaitingTokenBucket,
+    AdjustableFixedWindow, AdjustableSlidingWindowCounter, AdjustableTokenBucket, Counted, FixedWindow, Handle,
+    HeavyKeys, IntervalBucket, KeyedLimiter, ManualClock, Nanos, PackedTokenBucket, Quota, RateLimiter,
+    ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, TokenBucket, WaitingTokenBucket,
 };
 
 /// Calls that a probe makes.
@@ -29,6 +31,13 @@ pub const PROBES: &[Probe] = &[
     Probe { name: "status-deny", run: || status_deny(&drained(TokenBucket::new(NARROW))) },
     Probe { name: "adjustable-admit", run: || adjustable_admit(&AdjustableTokenBucket::new(WIDE)) },
     Probe { name: "adjustable-deny", run: || adjustable_deny(&spent()) },
+    Probe { name: "adjustable-window-admit", run: || adjustable_window_admit(&AdjustableFixedWindow::new(COUNTED)) },
+    Probe { name: "adjustable-window-deny", run: || adjustable_window_deny(&spent_window()) },
+    Probe {
+        name: "adjustable-counter-admit",
+        run: || adjustable_counter_admit(&AdjustableSlidingWindowCounter::new(COUNTED)),
+    },
+    Probe { name: "adjustable-counter-deny", run: || adjustable_counter_deny(&spent_counter()) },
     Probe { name: "counted-admit", run: || counted_admit(&Counted::new(TokenBucket::new(WIDE))) },
     Probe { name: "counted-deny", run: || counted_deny(&Counted::new(drained(TokenBucket::new(NARROW)))) },
     Probe { name: "waiting-admit", run: || waiting_admit(&WaitingTokenBucket::new(WIDE, LONGEST)) },
@@ -59,7 +68,13 @@ pub const PROBES: &[Probe] = &[
     Probe { name: "keyed-deny", run: || keyed_deny(&indebted()) },
     Probe { name: "keyed-status-admit", run: || keyed_status_admit(&KeyedLimiter::new(WIDE, 1_000)) },
     Probe { name: "keyed-status-deny", run: || keyed_status_deny(&indebted()) },
-    Probe { name: "heavy-keys-known", run: || heavy_keys_known(&HeavyKeys::new(100)) },
+    Probe { name: "keyed-look", run: || keyed_look(&indebted()) },
+    Probe { name: "keyed-fractions-admit", run: || keyed_fractions_admit(&KeyedLimiter::new(FRACTIONS, 1_000)) },
+    Probe { name: "keyed-changed-admit", run: || keyed_changed_admit(&changed(WIDE)) },
+    Probe { name: "keyed-changed-deny", run: || keyed_changed_deny(&changed(NARROW)) },
+    Probe { name: "keyed-changing-admit", run: || keyed_changing_admit(&changed(WIDE)) },
+    Probe { name: "heavy-keys-known", run: || heavy_keys_known(&HeavyKeys::new(PLACES)) },
+    Probe { name: "heavy-keys-new", run: || heavy_keys_new(&(HeavyKeys::new(PLACES), Cell::new(0))) },
 ];
 
 /// Never used up by a probe.
@@ -72,10 +87,16 @@ const NARROW: Quota = Quota::per_hour(1);
 const AHEAD: Quota = Quota::per_second(1_000).with_burst(1);
 /// As many on every machine, for a status looks at each.
 const SHARDS: usize = 16;
+/// Never used up by a probe, and a token takes no whole number of nanoseconds.
+const FRACTIONS: Quota = Quota::per(300_000_000, Duration::from_millis(1_001));
+/// How many keys are remembered.
+const PLACES: usize = 100;
 /// How far a line may reach.
 const LONGEST: Duration = Duration::from_hours(1);
 /// The instant of every call. No clock of the machine is read: its cost would depend on the machine.
 const NOW: Nanos = Nanos::from_secs(1);
+/// Long after a quota has changed at the clock's origin.
+const LONG_AFTER: Nanos = Nanos::from_secs(1_000_000);
 
 /// Runs the probe of that name.
 ///
@@ -108,6 +129,20 @@ fn spent() -> AdjustableTokenBucket {
 }
 
 /// Its token is gone.
+fn spent_window() -> AdjustableFixedWindow {
+    let window = AdjustableFixedWindow::new(NARROW);
+    assert!(window.try_acquire_n_at(1, NOW).is_ok());
+    window
+}
+
+/// Its token is gone.
+fn spent_counter() -> AdjustableSlidingWindowCounter {
+    let counter = AdjustableSlidingWindowCounter::new(NARROW);
+    assert!(counter.try_acquire_n_at(1, NOW).is_ok());
+    counter
+}
+
+/// Its token is gone.
 fn waited_for() -> WaitingTokenBucket {
     let bucket = WaitingTokenBucket::new(NARROW, LONGEST);
     assert!(bucket.try_acquire_n_at(1, NOW).is_ok());
@@ -125,6 +160,15 @@ fn empty() -> ShardedTokenBucket<ManualClock> {
 fn indebted() -> KeyedLimiter<u64> {
     let limiter = KeyedLimiter::new(NARROW, 1_000);
     assert!(limiter.try_acquire_n_at(&7, 1, NOW).is_ok());
+    limiter
+}
+
+/// Whose quota has changed to this one at the clock's origin, at which a key has spent its tokens long after that.
+fn changed(quota: Quota) -> KeyedLimiter<u64, RandomState, ManualClock> {
+    let half = Quota::per(quota.tokens(), 2 * quota.period()).with_burst(quota.burst());
+    let limiter = KeyedLimiter::with_clock(half, 1_000, ManualClock::new());
+    limiter.set_quota(quota).expect("a class can have it");
+    assert!(quota != NARROW || limiter.try_acquire_n_at(&7, 1, LONG_AFTER).is_ok());
     limiter
 }
 
@@ -156,6 +200,18 @@ probe!(adjustable_admit, AdjustableTokenBucket, |bucket| {
 });
 probe!(adjustable_deny, AdjustableTokenBucket, |bucket| {
     bucket.try_acquire_n_at(black_box(1), black_box(NOW)).is_err()
+});
+probe!(adjustable_window_admit, AdjustableFixedWindow, |window| {
+    window.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok()
+});
+probe!(adjustable_window_deny, AdjustableFixedWindow, |window| {
+    window.try_acquire_n_at(black_box(1), black_box(NOW)).is_err()
+});
+probe!(adjustable_counter_admit, AdjustableSlidingWindowCounter, |counter| {
+    counter.try_acquire_n_at(black_box(1), black_box(NOW)).is_ok()
+});
+probe!(adjustable_counter_deny, AdjustableSlidingWindowCounter, |counter| {
+    counter.try_acquire_n_at(black_box(1), black_box(NOW)).is_err()
 });
 probe!(counted_admit, Counted<TokenBucket>, |counted| {
     counted.count(counted.limiter().try_acquire_n_at(black_box(1), black_box(NOW))).is_ok()
@@ -206,8 +262,29 @@ probe!(keyed_status_deny, KeyedLimiter<u64>, |keys| {
     let (decision, status) = keys.try_acquire_n_with_status_at(&black_box(7), black_box(1), black_box(NOW));
     decision.is_err() && black_box(status).remaining == 0
 });
+probe!(keyed_look, KeyedLimiter<u64>, |keys| {
+    black_box(keys.status_at(&black_box(7), black_box(NOW))).remaining == 0
+});
+probe!(keyed_fractions_admit, KeyedLimiter<u64>, |keys| keys
+    .try_acquire_n_at(&black_box(7), black_box(1), black_box(NOW))
+    .is_ok());
+probe!(keyed_changed_admit, KeyedLimiter<u64, RandomState, ManualClock>, |keys| keys
+    .try_acquire_n_at(&black_box(7), black_box(1), black_box(LONG_AFTER))
+    .is_ok());
+probe!(keyed_changed_deny, KeyedLimiter<u64, RandomState, ManualClock>, |keys| keys
+    .try_acquire_n_at(&black_box(7), black_box(1), black_box(LONG_AFTER))
+    .is_err());
+probe!(keyed_changing_admit, KeyedLimiter<u64, RandomState, ManualClock>, |keys| keys
+    .try_acquire_n_at(&black_box(7), black_box(1), black_box(NOW))
+    .is_ok());
 probe!(heavy_keys_known, HeavyKeys<u64>, |keys| {
     keys.record(&black_box(7), 1);
+    keys.missed() == 0
+});
+// Of another type of key: a function that is called from two probes would be inlined in neither.
+probe!(heavy_keys_new, (HeavyKeys<u32>, Cell<u32>), |(keys, next)| {
+    next.set(next.get() + 1);
+    keys.record(&black_box(next.get()), 1);
     keys.missed() == 0
 });
 

@@ -16,7 +16,7 @@ pub struct Comparison {
 }
 
 /// What is compared.
-pub const COMPARISONS: [Comparison; 10] = {
+pub const COMPARISONS: [Comparison; 11] = {
     const fn of(name: &'static str, engine: &'static str, other: &'static str) -> Comparison {
         Comparison { name, engine, other, clock: "" }
     }
@@ -30,6 +30,7 @@ pub const COMPARISONS: [Comparison; 10] = {
         of("keyed : mutex-hashmap", "keyed", "mutex-hashmap"),
         of("keyed : sharded-hashmap", "keyed", "sharded-hashmap"),
         of("batch-16 : single calls, foldhash", "keyed-batch-16", "keyed-foldhash"),
+        of("long after a change of the quota : as built, foldhash", "keyed-changed", "keyed-foldhash"),
         of("floor, each waiting for the line before : an isolated call, foldhash", "floor-line", "keyed-isolated"),
         of("floor, with a reading of the clock : a call, foldhash", "floor-timed", "keyed-foldhash"),
         by_default(of("floor, with a reading of the clock : rate-net, by default", "floor-timed", "rate-net-keyed")),
