@@ -78,7 +78,7 @@ fn name(row: &Row) -> String {
 
 /// The figures that matter most, a line each.
 pub(crate) fn summary(rows: &[Row]) -> String {
-    let mut table = Table::new(1, ["", "1 process", "2", "4", "8"]);
+    let mut table = Table::new(1, ["figure", "1 process", "2", "4", "8"]);
     let find = |load, engine, callers, processes| {
         rows.iter()
             .find(|row: &&Row| (row.load, row.engine, row.callers, row.processes) == (load, engine, callers, processes))

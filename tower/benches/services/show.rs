@@ -9,7 +9,7 @@ use tollgate_bench::show::table::Table;
 
 /// A line for each engine.
 pub(crate) fn table(rows: &[Row]) -> String {
-    let head = ["", "ns", "more", "of governor's", "instructions", "requests/s", "p99 us", "bytes per client"];
+    let head = ["layer", "ns", "more", "of governor's", "instructions", "requests/s", "p99 us", "bytes per client"];
     let theirs = rows.iter().find(|row| row.engine == Engine::Governor).map_or(1.0, |row| row.overhead_ns);
     let none = rows.first().and_then(|row| row.instructions);
     let cells = |row: &Row| {
