@@ -1,8 +1,8 @@
 //! The reader of snapshots: any bytes at all, with a checksum that is right, so that what is behind it is reached.
 
 use tollgate::{
-    AdjustableTokenBucket, KeyedLimiter, ManualClock, Moment, Nanos, Quota, RateLimitAt, SeededState,
-    ShardedTokenBucket, SlidingWindowLog, Snapshot, SnapshotError,
+    AdjustableFixedWindow, AdjustableSlidingWindowCounter, AdjustableTokenBucket, KeyedLimiter, ManualClock, Moment,
+    Nanos, Quota, RateLimitAt, SeededState, ShardedTokenBucket, SlidingWindowLog, Snapshot, SnapshotError,
 };
 use tollgate_testing::each_word;
 
@@ -52,6 +52,8 @@ fn unkeyed(bytes: &[u8], now: Moment) {
     }
     each_word!(try_each);
     try_on!(AdjustableTokenBucket::try_with_clock(quota, ManualClock::new()));
+    try_on!(AdjustableFixedWindow::try_with_clock(quota, ManualClock::new()));
+    try_on!(AdjustableSlidingWindowCounter::try_with_clock(quota, ManualClock::new()));
     try_on!(ShardedTokenBucket::try_with_shards_and_clock(quota, 2, ManualClock::new()));
     if quota.tokens() <= LONGEST_LOG {
         let make = || SlidingWindowLog::with_clock(quota, ManualClock::new());

@@ -1,10 +1,13 @@
-//! A bucket whose quota changes: every outcome has a sequential order, and no change mints a token.
+//! A limiter whose quota changes: every outcome has a sequential order, and no change mints a token.
 //!
-//! Each model runs over the library's type, over a transcription of its protocol, and over the transcription with one
+//! Each model runs over the library's types, over a transcription of its protocol, and over the transcription with one
 //! rule left out, which must fail.
 
 use tollgate_loom::adjustable::Call::{Refund, Set, Take, Tick};
-use tollgate_loom::adjustable::{Call, Real, Rules, Terms, Transcription, play_at_once, play_with_the_clock};
+use tollgate_loom::adjustable::{
+    Call, Rules, Terms, Transcription, fixed_window, play_at_once, play_with_the_clock, sliding_window_counter,
+    token_bucket,
+};
 use tollgate_loom::{explore, must_fail};
 
 const PREEMPTIONS: Option<usize> = Some(2);
@@ -34,7 +37,13 @@ impl<const N: usize> Model<N> {
     fn holds(self) -> Self {
         let Self { name, first, before, threads } = self;
         explore(&format!("adjustable, {name}, library"), PREEMPTIONS, move || {
-            play_at_once(Real::new(first), first.burst, before, threads);
+            play_at_once(token_bucket(first), first.burst, before, threads);
+        });
+        explore(&format!("adjustable, {name}, library's fixed window"), PREEMPTIONS, move || {
+            play_at_once(fixed_window(first), first.burst, before, threads);
+        });
+        explore(&format!("adjustable, {name}, library's sliding window counter"), PREEMPTIONS, move || {
+            play_at_once(sliding_window_counter(first), first.burst, before, threads);
         });
         explore(&format!("adjustable, {name}, transcription"), PREEMPTIONS, move || {
             play_at_once(Transcription::new(first, Rules::ALL), first.burst, before, threads);
@@ -104,7 +113,7 @@ fn a_change_counts_from_after_its_look() {
     // Two tokens fall due while the clock moves; all that is there is taken before the change and after it.
     let threads: [&[Call]; 2] = [&[Set(QUICK)], &[Tick(128), Take(2), Take(2)]];
     explore("adjustable, a change while time passes, library", PREEMPTIONS, move || {
-        play_with_the_clock(Real::new(COARSE), 2, threads);
+        play_with_the_clock(token_bucket(COARSE), 2, threads);
     });
     explore("adjustable, a change while time passes, transcription", PREEMPTIONS, move || {
         play_with_the_clock(Transcription::new(COARSE, Rules::ALL), 2, threads);
@@ -115,4 +124,18 @@ fn a_change_counts_from_after_its_look() {
             play_with_the_clock(Transcription::new(COARSE, rules), 2, threads);
         });
     }
+}
+
+#[test]
+fn a_window_that_ends_beside_a_change_gives_its_limit_once() {
+    // The clock passes the end of a window: what the change finds there counts in the window that holds its instant.
+    let threads: [&[Call]; 2] = [&[Set(QUICK)], &[Tick(128), Take(2), Take(2)]];
+    explore("adjustable, a window that ends beside a change, library's fixed window", PREEMPTIONS, move || {
+        play_with_the_clock(fixed_window(COARSE), 2, threads);
+    });
+    // Of a limit of two that are spent, one and two again leave nothing.
+    let threads: [&[Call]; 2] = [&[Set(LESS), Set(COARSE), Take(1)], &[Take(1)]];
+    Model { name: "spent, lowered and raised again", first: COARSE, before: &[Take(1)], threads }
+        .holds()
+        .fails("what is owed beyond the burst is forgotten", Rules { excess: false, ..Rules::ALL });
 }

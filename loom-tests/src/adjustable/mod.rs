@@ -1,4 +1,4 @@
-//! A bucket whose quota changes: the library's type, and the protocol in short, each rule of which can be left out.
+//! A limiter whose quota changes: the library's types, and the protocol in short, each rule of which can be left out.
 //!
 //! Rules are those of `src/operate/adjustable/mod.rs`.
 
@@ -9,7 +9,10 @@ pub use transcription::{Rules, Transcription};
 use crate::{assert_sequential, race};
 use core::time::Duration;
 use std::sync::Arc;
-use tollgate::{AdjustableTokenBucket, ManualClock, Nanos, Quota};
+use tollgate::{
+    Adjustable, AdjustableFixedWindow, AdjustableLimiter, AdjustableSlidingWindowCounter, AdjustableTokenBucket,
+    ManualClock, Nanos, Quota,
+};
 
 /// A quota, for the library and for the transcription.
 #[derive(Clone, Copy, Debug)]
@@ -21,8 +24,13 @@ pub struct Terms {
 }
 
 impl Terms {
-    fn quota(self) -> Quota {
+    fn bucket(self) -> Quota {
         Quota::per(1, Duration::from_nanos(self.interval)).with_burst(self.burst)
+    }
+
+    /// The same rate, and as much at once.
+    fn windows(self) -> Quota {
+        Quota::per(self.burst, Duration::from_nanos(self.burst * self.interval))
     }
 }
 
@@ -48,31 +56,44 @@ pub trait Limiter: Send + Sync + 'static {
     fn available(&self) -> u64;
 }
 
-/// The library's type.
+/// One of the library's types.
 #[derive(Debug)]
-pub struct Real(AdjustableTokenBucket<ManualClock>, ManualClock);
-
-impl Real {
-    /// A full bucket.
-    pub fn new(terms: Terms) -> Self {
-        let clock = ManualClock::starting_at(Nanos::ZERO);
-        Self(AdjustableTokenBucket::with_clock(terms.quota(), clock.clone()), clock)
-    }
+pub struct Real<A: Adjustable> {
+    limiter: AdjustableLimiter<A, ManualClock>,
+    clock: ManualClock,
+    quota: fn(Terms) -> Quota,
 }
 
-impl Limiter for Real {
+/// A constructor for each: a full one.
+macro_rules! real {
+    ($($name:ident: $limiter:ident, $quota:expr;)*) => {$(
+        #[doc = concat!("A full `", stringify!($limiter), "`.")]
+        pub fn $name(terms: Terms) -> impl Limiter {
+            let (clock, quota): (_, fn(Terms) -> Quota) = (ManualClock::starting_at(Nanos::ZERO), $quota);
+            Real { limiter: $limiter::with_clock(quota(terms), clock.clone()), clock, quota }
+        }
+    )*};
+}
+
+real! {
+    token_bucket: AdjustableTokenBucket, Terms::bucket;
+    fixed_window: AdjustableFixedWindow, Terms::windows;
+    sliding_window_counter: AdjustableSlidingWindowCounter, Terms::windows;
+}
+
+impl<A: Adjustable + Send + Sync + 'static> Limiter for Real<A> {
     fn perform(&self, call: Call) -> bool {
         match call {
-            Call::Take(n) => return self.0.try_acquire_n(n).is_ok(),
-            Call::Refund(n) => self.0.refund(n),
-            Call::Set(terms) => self.0.set_quota(terms.quota()).expect("there is a spare bank"),
-            Call::Tick(nanos) => self.1.advance(Duration::from_nanos(nanos)),
+            Call::Take(n) => return self.limiter.try_acquire_n(n).is_ok(),
+            Call::Refund(n) => self.limiter.refund(n),
+            Call::Set(terms) => self.limiter.set_quota((self.quota)(terms)).expect("there is a spare bank"),
+            Call::Tick(nanos) => self.clock.advance(Duration::from_nanos(nanos)),
         }
         true
     }
 
     fn available(&self) -> u64 {
-        self.0.available()
+        self.limiter.available()
     }
 }
 

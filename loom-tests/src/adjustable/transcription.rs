@@ -21,12 +21,21 @@ pub struct Rules {
     pub peak: bool,
     /// Rule 6; without it, the old bank is given back before the word names the new one.
     pub hand_over_last: bool,
+    /// What is owed beyond the new burst stays owed; without it, that is forgotten.
+    pub excess: bool,
 }
 
 impl Rules {
     /// The protocol as it is.
-    pub const ALL: Self =
-        Self { second_look: true, spare: true, look_first: true, onward: true, peak: true, hand_over_last: true };
+    pub const ALL: Self = Self {
+        second_look: true,
+        spare: true,
+        look_first: true,
+        onward: true,
+        peak: true,
+        hand_over_last: true,
+        excess: true,
+    };
 }
 
 const BANKS: u64 = 4;
@@ -125,7 +134,8 @@ impl Transcription {
             let (seen, old) = self.look();
             let now = if self.rules.look_first { self.clock.load(Relaxed) } else { early };
             let owed = (seen / BANKS).saturating_sub(old.due(now));
-            let debt = (owed * terms.interval).div_ceil(old.unit);
+            let most = if self.rules.excess { u64::MAX } else { terms.burst * terms.interval };
+            let debt = (owed * terms.interval).div_ceil(old.unit).min(most);
             let floor = if self.rules.onward { self.peak.load(Relaxed).max(seen / BANKS) + 1 } else { seen / BANKS };
             let position = floor + debt;
             let bank = if self.rules.spare { claimed } else { seen % BANKS };

@@ -62,7 +62,9 @@ pub enum AdjustError {
 impl fmt::Display for AdjustError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::TooLarge => "the rate or the burst is too large for a position of 62 bits to last",
+            Self::TooLarge => {
+                "the rate, the burst or the limit of a window is too large for a position of 62 bits to last"
+            }
             Self::Contended => "three other threads are changing this quota",
             Self::Keyed(error) => return error.fmt(f),
             Self::TooFarApart => "the two rates are too far apart: what keys owe would last too long",

@@ -46,7 +46,7 @@ macro_rules! constructors {
                 pub const fn with_clock(quota: Quota, clock: C) -> Self {
                     match <$algorithm>::beside(quota, SPARE) {
                         Some(algorithm) => Self { state: State::new(algorithm.to_words()), clock },
-                        None => panic!("the rate or the burst is too large for a position of 62 bits to last"),
+                        None => panic!("the rate, the burst or the limit of a window is too large for a position of 62 bits to last"),
                     }
                 }
             }

@@ -1,7 +1,7 @@
 //! An HTTP server with three limits from a file: for all, for each client, and for one route.
 //!
 //! ```text
-//! cargo run -p tollgate-tower --features axum --example limits_from_file [limits.toml [state.bin]]
+//! cargo run -p tollgate-tower --features axum --example http_limits [limits.toml [state.bin]]
 //! for i in $(seq 12); do curl -si http://127.0.0.1:8080/search | grep -i ratelimit; done
 //! kill -HUP  <pid>    # reads the file again; what was spent stays spent
 //! kill -TERM <pid>    # saves what was spent, for the next start

@@ -20,7 +20,7 @@ impl Process {
     fn start(folder: &Path) -> Self {
         // Cargo builds examples beside its tests.
         let here = std::env::current_exe().unwrap();
-        let example = here.parent().unwrap().parent().unwrap().join("examples/limits_from_file");
+        let example = here.parent().unwrap().parent().unwrap().join("examples/http_limits");
         let mut child = Command::new(example)
             .args([folder.join("limits.toml"), folder.join("state.bin")])
             .env("LIMITS_ADDRESS", "127.0.0.1:0")
