@@ -11,11 +11,12 @@ mod http_server;
 #[path = "../examples/http_per_client.rs"]
 mod http_per_client;
 
-use core::{net::SocketAddr, time::Duration};
+use core::{convert::Infallible, net::SocketAddr, time::Duration};
 use std::thread;
 
-use axum::Router;
+use axum::{ServiceExt, extract::Request, response::Response};
 use tollgate::{ManualClock, TokenBucket};
+use tower::Service;
 
 /// What the client saw: the status, and `Retry-After` where there is one.
 type Answer = (u16, Option<String>);
@@ -71,6 +72,27 @@ fn each_client_address_has_a_limit_of_its_own() {
     }
 }
 
+#[cfg(feature = "axum")]
+#[test]
+fn a_layer_around_the_router_limits_as_one_within_it() {
+    use axum::{Router, routing};
+    use tollgate_tower::{Keyless, RateLimitLayer, key::PeerAddress};
+    use tower::Layer;
+
+    let layer = || {
+        let limiter = tollgate::KeyedLimiter::with_clock(http_per_client::QUOTA, 100, ManualClock::new());
+        RateLimitLayer::per_key(limiter, PeerAddress::new(), Keyless::Reject)
+    };
+    let router = || Router::new().route("/", routing::get(async || "hello"));
+    let client = client();
+    for address in
+        [serve_router("127.0.0.1:0", router().layer(layer())), serve_router("127.0.0.1:0", layer().layer(router()))]
+    {
+        let statuses = ["/", "/nowhere", "/", "/", "/nowhere"].map(|path| get_path(&client, address, path).0);
+        assert_eq!(statuses, [200, 404, 200, 429, 429], "what has no route is counted as well");
+    }
+}
+
 fn passed() -> Answer {
     (200, None)
 }
@@ -84,7 +106,10 @@ fn serve(limiter: TokenBucket<ManualClock>) -> SocketAddr {
     serve_router("127.0.0.1:0", http_server::router(limiter))
 }
 
-fn serve_router(address: &str, router: Router) -> SocketAddr {
+fn serve_router<S>(address: &str, service: S) -> SocketAddr
+where
+    S: Service<Request, Response = Response, Error = Infallible, Future: Send> + Clone + Send + 'static,
+{
     let listener = std::net::TcpListener::bind(address).unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
@@ -92,7 +117,7 @@ fn serve_router(address: &str, router: Router) -> SocketAddr {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-            axum::serve(listener, router.into_make_service_with_connect_info::<SocketAddr>()).await
+            axum::serve(listener, service.into_make_service_with_connect_info::<SocketAddr>()).await
         })
     });
     address
@@ -109,7 +134,11 @@ fn client() -> ureq::Agent {
 }
 
 fn get(client: &ureq::Agent, address: SocketAddr) -> Answer {
-    let mut response = client.get(format!("http://{address}/")).call().unwrap();
+    get_path(client, address, "/")
+}
+
+fn get_path(client: &ureq::Agent, address: SocketAddr, path: &str) -> Answer {
+    let mut response = client.get(format!("http://{address}{path}")).call().unwrap();
     let retry_after = response.headers().get("retry-after").map(|value| value.to_str().unwrap().to_owned());
     let status = response.status().as_u16();
     response.body_mut().read_to_string().unwrap(); // frees the connection for the next request

@@ -1,4 +1,4 @@
-//! [`Engine`]: a router, and what stands in front of it.
+//! [`Engine`]: a router of axum, and the limit that stands in it or around it.
 
 use core::net::SocketAddr;
 use core::task::{Context, Poll};
@@ -12,10 +12,13 @@ use serde::Serialize;
 use tollgate::{ClientKey, KeyedLimiter, Quota};
 use tollgate_tower::{Keyless, RateLimitLayer, key::PeerAddress};
 use tower::{Layer, Service, util::MapRequestLayer};
-use tower_governor::{GovernorLayer, governor::GovernorConfigBuilder};
+use tower_governor::governor::GovernorConfigBuilder;
+use tower_governor::{GovernorLayer, key_extractor::PeerIpKeyExtractor};
 
-/// How many clients there is room for, where that has to be said.
-pub(crate) const CLIENTS: u32 = 500_000;
+use crate::subject::Subject;
+
+/// How many clients there is room for, where that has to be said: as many as in the examples of this package.
+pub(crate) const CLIENTS: u32 = 100_000;
 
 /// A service with a layer, or without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
@@ -32,10 +35,25 @@ pub(crate) enum Engine {
     Tollgate,
     /// `GovernorLayer` of `tower_governor`.
     Governor,
+    /// The floor put around the whole router, which axum then does not know of.
+    FloorAround,
+    /// `RateLimitLayer` around the router.
+    TollgateAround,
+    /// `GovernorLayer` around the router.
+    GovernorAround,
 }
 
 impl Engine {
-    pub(crate) const ALL: [Self; 5] = [Self::NoLayer, Self::Idle, Self::Floor, Self::Tollgate, Self::Governor];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::NoLayer,
+        Self::Idle,
+        Self::Floor,
+        Self::Tollgate,
+        Self::Governor,
+        Self::FloorAround,
+        Self::TollgateAround,
+        Self::GovernorAround,
+    ];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -44,6 +62,9 @@ impl Engine {
             Self::Floor => "floor: a decision, no more",
             Self::Tollgate => "tollgate-tower",
             Self::Governor => "tower_governor",
+            Self::FloorAround => "floor, around the router",
+            Self::TollgateAround => "tollgate-tower, around the router",
+            Self::GovernorAround => "tower_governor, around the router",
         }
     }
 
@@ -52,19 +73,32 @@ impl Engine {
         self.to_possible_value().expect("none is skipped").get_name().to_owned()
     }
 
-    pub(crate) fn router(self) -> Router {
+    pub(crate) fn service(self) -> Subject {
         let router = Router::new().route("/", get(async || "hello"));
         match self {
-            Self::NoLayer => router,
-            Self::Idle => router.layer(MapRequestLayer::new(|request: Request<Body>| request)),
-            Self::Floor => router.layer(FloorLayer(Arc::new(limiter()))),
-            Self::Tollgate => router.layer(RateLimitLayer::per_key(limiter(), PeerAddress::new(), Keyless::Reject)),
-            Self::Governor => {
-                let config = GovernorConfigBuilder::default().per_nanosecond(1).burst_size(1_000_000_000).finish();
-                router.layer(GovernorLayer::new(config.expect("neither number is 0")))
-            }
+            Self::NoLayer => Subject::of(router),
+            Self::Idle => Subject::of(router.layer(MapRequestLayer::new(|request: Request<Body>| request))),
+            Self::Floor => Subject::of(router.layer(floor())),
+            Self::Tollgate => Subject::of(router.layer(ours())),
+            Self::Governor => Subject::of(router.layer(theirs())),
+            Self::FloorAround => Subject::of(floor().layer(router)),
+            Self::TollgateAround => Subject::of(ours().layer(router)),
+            Self::GovernorAround => Subject::of(theirs().layer(router)),
         }
     }
+}
+
+fn floor() -> FloorLayer {
+    FloorLayer(Arc::new(limiter()))
+}
+
+fn ours() -> RateLimitLayer {
+    RateLimitLayer::per_key(limiter(), PeerAddress::new(), Keyless::Reject)
+}
+
+fn theirs() -> GovernorLayer<PeerIpKeyExtractor, governor::middleware::NoOpMiddleware, Body> {
+    let config = GovernorConfigBuilder::default().per_nanosecond(1).burst_size(1_000_000_000).finish();
+    GovernorLayer::new(config.expect("neither number is 0"))
 }
 
 /// What `tower_governor` is told, too.

@@ -12,6 +12,7 @@ mod engine;
 mod measure;
 mod row;
 mod show;
+mod subject;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -90,7 +91,7 @@ fn run(command: Option<Job>, quick: bool) -> Result<()> {
             files.iter().try_for_each(|(name, text)| save(&draft.join(name), |path: &Path| std::fs::write(path, text)))
         }),
         Some(Job::Requests { engine }) => {
-            measure::for_callgrind(&engine.router());
+            measure::for_callgrind(&engine.service());
             Ok(())
         }
         Some(Job::Memory { engine }) => {

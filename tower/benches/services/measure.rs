@@ -1,28 +1,25 @@
 //! How each figure is measured.
 //!
-//! * *in process*: nanoseconds for a request of one of 1,000 clients that is handed to the router on one thread. All engines take
+//! * *in process*: nanoseconds for a request of one of 1,000 clients that is handed to the service on one thread. All engines take
 //!   turns, many times; the figure is the median, and what a layer costs is the median of the differences to no layer in the same turn.
 //! * *instructions*: what callgrind counts for such a request, once as many have been made before.
 //! * *loopback*: requests per second and the 99th percentile over 8 connections of HTTP/1.1; medians of rounds in turn. Client and
 //!   server are one process, and most of it is their work.
-//! * *memory*: resident bytes for each of 500,000 clients that were seen once, in a process of its own.
+//! * *memory*: resident bytes for each of 100,000 clients that were seen once, in a process of its own.
 
-use core::net::{Ipv6Addr, SocketAddr};
-use core::pin::pin;
-use core::task::{Context, Poll, Waker};
 use core::time::Duration;
 use std::process::{Command, Output};
 use std::time::Instant;
 
-use axum::{Router, body::Body, extract::ConnectInfo};
+use axum::body::Body;
 use http::Request;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use tollgate_bench::figures::error::{Error, Result};
-use tower::ServiceExt;
 
 use crate::engine::{CLIENTS, Engine};
 use crate::row::Row;
+use crate::subject::Subject;
 
 const CONNECTIONS: u32 = 8;
 
@@ -53,13 +50,13 @@ const WARM_UP: Duration = Duration::from_millis(100);
 
 /// All figures of all engines.
 pub(crate) fn all(pace: Pace) -> Result<Vec<Row>> {
-    let routers = Engine::ALL.map(Engine::router);
+    let services = Engine::ALL.map(Engine::service);
     let turns: Vec<[f64; Engine::ALL.len()]> =
-        (0..pace.turns).map(|_| routers.each_ref().map(|router| in_process(router, pace.requests))).collect();
+        (0..pace.turns).map(|_| services.each_ref().map(|service| in_process(service, pace.requests))).collect();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| Error::Program(format!("no runtime: {error}")))?;
     let rounds: Vec<[(f64, f64); Engine::ALL.len()]> = (0..pace.rounds)
-        .map(|_| routers.each_ref().map(|router| runtime.block_on(loopback(router.clone(), pace.each))))
+        .map(|_| services.each_ref().map(|service| runtime.block_on(loopback(service, pace.each))))
         .collect();
     let row = |(number, engine): (usize, Engine)| {
         Ok(Row {
@@ -75,43 +72,23 @@ pub(crate) fn all(pace: Pace) -> Result<Vec<Row>> {
     Engine::ALL.into_iter().enumerate().map(row).collect()
 }
 
-fn from_client(client: u32) -> Request<Body> {
-    let mut request = Request::new(Body::empty());
-    // Each client has a /64 of its own, so that it is one for either.
-    let address = Ipv6Addr::from_bits((0x2001_0db8_u128 << 96) | (u128::from(client) << 64));
-    request.extensions_mut().insert(ConnectInfo(SocketAddr::from((address, 1))));
-    request
-}
-
-/// Hands a request to the router, which answers at once.
-#[inline(never)]
-fn request(router: &Router, client: u32) {
-    let answer = pin!(router.clone().oneshot(from_client(client)));
-    match answer.poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(Ok(response)) => assert_eq!(response.status(), 200),
-        Poll::Ready(Err(never)) => match never {},
-        Poll::Pending => panic!("nobody waits"),
-    }
-}
-
 /// So many requests, of 1,000 clients.
-fn requests(router: &Router, count: u32) {
-    (0..count).for_each(|number| request(router, number % 1_000));
+fn requests(service: &Subject, count: u32) {
+    service.answer(&mut (0..count).map(|number| number % 1_000));
 }
 
 /// Nanoseconds for a request.
-fn in_process(router: &Router, count: u32) -> f64 {
+fn in_process(service: &Subject, count: u32) -> f64 {
     let start = Instant::now();
-    requests(router, count);
+    requests(service, count);
     start.elapsed().as_secs_f64() * 1e9 / f64::from(count)
 }
 
 /// Requests per second, and the 99th percentile in microseconds.
-async fn loopback(router: Router, each: Duration) -> (f64, f64) {
+async fn loopback(service: &Subject, each: Duration) -> (f64, f64) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("it is bound");
-    let service = router.into_make_service_with_connect_info::<SocketAddr>();
-    let server = tokio::spawn(async move { axum::serve(listener, service).await });
+    let server = service.serve(listener);
     let (start, end) = (Instant::now() + WARM_UP, Instant::now() + WARM_UP + each);
     let clients = (0..CONNECTIONS).map(|_| {
         tokio::spawn(async move {
@@ -162,14 +139,14 @@ fn instructions(engine: Engine) -> Result<Option<f64>> {
 }
 
 /// What callgrind sees of one engine: as many requests before those that are counted, so that clocks are calibrated and clients known.
-pub(crate) fn for_callgrind(router: &Router) {
-    requests(router, COUNTED);
-    counted(router);
+pub(crate) fn for_callgrind(service: &Subject) {
+    requests(service, COUNTED);
+    counted(service);
 }
 
 #[inline(never)]
-fn counted(router: &Router) {
-    requests(router, COUNTED);
+fn counted(service: &Subject) {
+    requests(service, COUNTED);
 }
 
 /// Bytes for each client, as a process of its own says.
@@ -191,10 +168,10 @@ fn failed(engine: Engine, output: &Output) -> Error {
 /// Resident bytes for each of many clients that come once.
 pub(crate) fn bytes_per_client(engine: Engine) -> f64 {
     // What the first request makes of its own belongs to nobody.
-    request(&Engine::NoLayer.router(), 0);
+    requests(&Engine::NoLayer.service(), 1);
     let before = resident();
-    let router = engine.router();
-    (0..CLIENTS).for_each(|client| request(&router, client));
+    let service = engine.service();
+    service.answer(&mut (0..CLIENTS));
     #[allow(clippy::cast_precision_loss)] // a figure to be read
     let bytes = resident().saturating_sub(before) as f64;
     (bytes / f64::from(CLIENTS)).round()

@@ -53,7 +53,9 @@ const WHAT: &str = "\
 A service of axum, with a limit for each client by the peer's address that admits every request. ns: a request of one of
 1,000 clients that is handed to the router directly, the median of engines in turn; more: than without a layer, the median
 of differences in the same turn; instructions: of such a request, or more than without a layer. axum puts the service
-around each layer in a box and clones it for each request, which is what a layer costs that does nothing. The floor is the
-least that a limit can be: one look at the extensions, one decision of a `KeyedLimiter`, one reading of the clock with it.
+around each layer in a box and clones it for each request, which is what a layer costs that does nothing; a layer around the
+whole router is spared that. The floor is the least that a limit can be: one look at the extensions, one decision of a
+`KeyedLimiter`, one reading of the clock with it. of governor's: what is more, for `tower_governor` as its documents put it,
+within the router.
 requests/s and p99: 8 connections of HTTP/1.1 over the loopback, client and server in one process, medians of rounds.
 ";

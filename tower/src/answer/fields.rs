@@ -112,10 +112,6 @@ impl Fields {
     }
 
     /// Whether there are none.
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Adds them, unless the service has said the same itself.
     #[inline]
     pub(crate) fn put_on<B>(&mut self, response: &mut Response<B>) {

@@ -15,6 +15,7 @@ struct Waiting<S, B> {
     held: Vec<Held>,
     service: S,
     request: Request<B>,
+    fields: Fields,
 }
 
 pin_project! {
@@ -37,7 +38,6 @@ pin_project! {
     {
         #[pin]
         stage: Stage<S, B, D, S::Future>,
-        fields: Fields,
     }
 }
 
@@ -48,23 +48,28 @@ pin_project! {
         // In a box, for it is large and rare, and the future of every request has to have room for it.
         Waiting { waiting: Option<Box<Waiting<S, B>>> },
         Passing { #[pin] future: F },
+        Telling { #[pin] future: F, fields: Fields },
     }
 }
 
 impl<S: Service<Request<B>>, B, D> ResponseFuture<S, B, D> {
     pub(super) fn refused(response: Response<D>) -> Self {
-        Self { stage: Stage::Refused { response: Some(response) }, fields: Fields::default() }
+        Self { stage: Stage::Refused { response: Some(response) } }
     }
 
-    pub(super) const fn passing(future: S::Future, fields: Fields) -> Self {
-        Self { stage: Stage::Passing { future }, fields }
+    pub(super) const fn passing(future: S::Future) -> Self {
+        Self { stage: Stage::Passing { future } }
+    }
+
+    pub(super) const fn telling(future: S::Future, fields: Fields) -> Self {
+        Self { stage: Stage::Telling { future, fields } }
     }
 
     pub(super) fn waiting(held: Vec<Held>, service: S, request: Request<B>, fields: Fields) -> Self {
         let longest = held.iter().map(Held::delay).max().unwrap_or_default();
         observe::wait(longest);
-        let waiting = Some(Box::new(Waiting { held, service, request }));
-        Self { stage: Stage::Waiting { waiting }, fields }
+        let waiting = Some(Box::new(Waiting { held, service, request, fields }));
+        Self { stage: Stage::Waiting { waiting } }
     }
 }
 
@@ -85,14 +90,14 @@ where
                     for held in &mut waiting.as_mut().expect(OVER).held {
                         ready!(held.poll_due(context));
                     }
-                    let Waiting { held, mut service, request } = *waiting.take().expect(OVER);
+                    let Waiting { held, mut service, request, fields } = *waiting.take().expect(OVER);
                     held.into_iter().for_each(Held::spend);
-                    this.stage.set(Stage::Passing { future: service.call(request) });
+                    this.stage.set(Stage::Telling { future: service.call(request), fields });
                 }
-                Now::Passing { future } if this.fields.is_empty() => return future.poll(context),
-                Now::Passing { future } => {
+                Now::Passing { future } => return future.poll(context),
+                Now::Telling { future, fields } => {
                     let mut response = ready!(future.poll(context))?;
-                    this.fields.put_on(&mut response);
+                    fields.put_on(&mut response);
                     return Poll::Ready(Ok(response));
                 }
             }
@@ -105,7 +110,7 @@ impl<S: Service<Request<B>>, B, D> fmt::Debug for ResponseFuture<S, B, D> {
         let stage = match self.stage {
             Stage::Refused { .. } => "refused",
             Stage::Waiting { .. } => "waiting",
-            Stage::Passing { .. } => "passing",
+            Stage::Passing { .. } | Stage::Telling { .. } => "passing",
         };
         f.debug_struct("ResponseFuture").field("stage", &stage).finish_non_exhaustive()
     }

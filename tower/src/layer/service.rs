@@ -67,21 +67,28 @@ where
             decide(Seen::Whole(request.headers(), request.extensions()), &mut reports, &shared.policies)
         };
         let reports = reports.as_deref().unwrap_or_default();
-        if let Outcome::Refuse(reason, policy) = outcome {
-            let (parts, _) = request.into_parts();
-            let refusal = Refusal { reason, reports, policy: &policy.name };
-            let mut response = shared.answer.answer(&refusal, &parts);
-            Fields::of(shared.dialect, Some(reason), reports).put_on(&mut response);
-            return ResponseFuture::refused(response);
+        match outcome {
+            Outcome::Pass if shared.tells_admitted => {
+                let fields = Fields::of(shared.dialect, None, reports);
+                ResponseFuture::telling(self.inner.call(request), fields)
+            }
+            Outcome::Pass => ResponseFuture::passing(self.inner.call(request)),
+            Outcome::Wait(held) => {
+                let told = if shared.tells_admitted { reports } else { &[] };
+                let fields = Fields::of(shared.dialect, None, told);
+                // The service that was polled ready goes with the request; a fresh clone takes its stead.
+                let clone = self.inner.clone();
+                let ready = core::mem::replace(&mut self.inner, clone);
+                ResponseFuture::waiting(held, ready, request, fields)
+            }
+            Outcome::Refuse(reason, policy) => {
+                let (parts, _) = request.into_parts();
+                let refusal = Refusal { reason, reports, policy: &policy.name };
+                let mut response = shared.answer.answer(&refusal, &parts);
+                Fields::of(shared.dialect, Some(reason), reports).put_on(&mut response);
+                ResponseFuture::refused(response)
+            }
         }
-        let fields = if shared.tells_admitted { Fields::of(shared.dialect, None, reports) } else { Fields::default() };
-        if let Outcome::Wait(held) = outcome {
-            // The service that was polled ready goes with the request; a fresh clone takes its stead.
-            let clone = self.inner.clone();
-            let ready = core::mem::replace(&mut self.inner, clone);
-            return ResponseFuture::waiting(held, ready, request, fields);
-        }
-        ResponseFuture::passing(self.inner.call(request), fields)
     }
 }
 
