@@ -40,7 +40,7 @@
 //! ```
 //!
 //! Both are served with `into_make_service_with_connect_info::<SocketAddr>()`, and need the feature `axum` to find the address.
-//! [Around the router](crate::RateLimitLayer#examples) instead of within it, it costs less than half as much.
+//! [Around the router](crate::RateLimitLayer#examples) instead of within it, it executes less than half as much.
 //!
 //! # The quota: `GovernorConfigBuilder`
 //!

@@ -54,7 +54,7 @@ use tower_layer::Layer;
 /// .answering(ProblemAnswer);
 /// ```
 ///
-/// Around the whole router, where it costs less than half as much: axum puts a service with each of its layers in a box for each
+/// Around the whole router, where it executes less than half as much: axum puts a service with each of its layers in a box for each
 /// request, and knows nothing of this one. It decides before a request is routed, so that no `MatchedPath` is there yet.
 ///
 /// ```
