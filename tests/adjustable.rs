@@ -134,6 +134,26 @@ fn a_refund_that_is_followed_by_changes_is_worth_what_it_was() {
     }
 }
 
+/// Two cores whose clocks differ by a second change the quota in turn. What was paid by the later reading is not paid again.
+#[test]
+fn a_change_on_an_older_reading_pays_for_no_stretch_twice() {
+    let (bucket, clock) = bucket(Quota::per_second(10));
+    let (late, early) = (Nanos::from_secs(100), Nanos::from_secs(99));
+    clock.set(late);
+    bucket.try_acquire_n(10).unwrap();
+    for rate in [20, 10, 20, 10] {
+        let quota = Quota::per_second(rate).with_burst(10);
+        bucket.set_quota(quota).unwrap();
+        clock.set(early);
+        bucket.set_quota(quota).unwrap();
+        assert_eq!(bucket.available(), 0);
+        clock.set(late);
+        assert_eq!(bucket.available(), 0, "at {rate} a second");
+    }
+    clock.advance(SECOND);
+    assert_eq!(bucket.available(), 10);
+}
+
 #[test]
 fn what_does_not_fit_is_refused_and_the_old_quota_stays() {
     let (bucket, _clock) = bucket(Quota::per_second(10));
@@ -153,12 +173,14 @@ fn what_does_not_fit_is_refused_and_the_old_quota_stays() {
 /// Tokens in parts of `PARTS`: every period below divides it.
 const PARTS: u128 = 210_000_000;
 
-/// A bucket whose quota changes, in exact fractions and with no position: what is missing, and the time of day.
+/// A bucket whose quota changes, in exact fractions: what is missing, and the time of day.
 struct Exact {
     quota: Quota,
-    /// What is missing from a full bucket, in parts.
-    missing: u128,
+    /// What is missing from a full bucket, in parts; below 0 by what has flowed over since it was full.
+    missing: i128,
     at: u64,
+    /// From when the quota holds.
+    since: u64,
     changes: u128,
 }
 
@@ -167,9 +189,33 @@ impl Exact {
         u128::from(self.quota.tokens()) * PARTS / self.quota.period().as_nanos()
     }
 
-    fn advance(&mut self, to: u64) {
-        self.missing = self.missing.saturating_sub(self.per_nano() * u128::from(to - self.at));
-        self.at = to;
+    fn flow(&mut self, nanos: u64) {
+        self.missing -= (self.per_nano() * u128::from(nanos)).cast_signed();
+    }
+
+    fn advance(&mut self, nanos: u64) {
+        self.flow(nanos);
+        self.at += nanos;
+    }
+
+    fn missing(&self) -> u128 {
+        self.missing.max(0).cast_unsigned()
+    }
+
+    fn take(&mut self, tokens: u64) {
+        self.missing = (self.missing() + u128::from(tokens) * PARTS).cast_signed();
+    }
+
+    /// The quota changes as of a reading so much older, but not than the last change. Returns what that brings at once.
+    fn change(&mut self, quota: Quota, behind: u64) -> u128 {
+        let since = self.since.max(self.at.saturating_sub(behind));
+        let again = self.at - since;
+        let old = self.per_nano();
+        self.missing = (self.missing + (old * u128::from(again)).cast_signed()).max(0);
+        self.quota = quota;
+        self.flow(again);
+        (self.since, self.changes) = (since, self.changes + 1);
+        self.per_nano().saturating_sub(old) * u128::from(again)
     }
 
     /// By how much the bucket may differ: two nanoseconds' worth at the fastest rate, for each change and once.
@@ -183,16 +229,18 @@ enum Op {
     Wait(u64),
     /// So many tokens, wholly or as far as there are.
     Take(u64, bool),
-    Set(u64, usize, u64),
+    /// So many tokens in this period, with this burst, by a thread whose reading is so much older.
+    Set(u64, usize, u64, u64),
 }
 
 const PERIODS: [u64; 4] = [1_000_000, 3_000_000, 7_000_000, 10_000_000];
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let behind = prop_oneof![2 => Just(0), 1 => 0..3_000_000_u64];
     let op = prop_oneof![
         3 => (0..3_000_000_u64).prop_map(Op::Wait),
         5 => (1..40_u64, any::<bool>()).prop_map(|(n, whole)| Op::Take(n, whole)),
-        2 => (1..50_u64, 0..PERIODS.len(), 1..60_u64).prop_map(|(n, period, burst)| Op::Set(n, period, burst)),
+        2 => (1..50_u64, 0..PERIODS.len(), 1..60_u64, behind).prop_map(|(n, period, burst, behind)| Op::Set(n, period, burst, behind)),
     ];
     prop::collection::vec(op, 1..200)
 }
@@ -206,7 +254,7 @@ proptest! {
     fn it_follows_the_exact_bucket_and_keeps_the_bound_over_every_window(ops in ops()) {
         let first = Quota::per(10, Duration::from_millis(1));
         let (bucket, clock) = bucket(first);
-        let mut exact = Exact { quota: first, missing: 0, at: 0, changes: 0 };
+        let mut exact = Exact { quota: first, missing: 0, at: 0, since: 0, changes: 0 };
         // Admissions as (instant, tokens, parts brought by then), and the bursts in force from which instant on.
         let (mut run, mut brought, mut bursts) = (Vec::<(u64, u64, u128)>::new(), 0_u128, vec![(0_u64, first.burst())]);
         for op in ops {
@@ -214,14 +262,15 @@ proptest! {
                 Op::Wait(nanos) => {
                     clock.advance(Duration::from_nanos(nanos));
                     brought += exact.per_nano() * u128::from(nanos);
-                    exact.advance(exact.at + nanos);
+                    exact.advance(nanos);
                 }
-                Op::Set(n, period, burst) => {
+                Op::Set(n, period, burst, behind) => {
                     let quota = Quota::per(n, Duration::from_nanos(PERIODS[period])).with_burst(burst);
+                    clock.set(Nanos(exact.at.saturating_sub(behind)));
                     bucket.set_quota(quota).unwrap();
+                    clock.set(Nanos(exact.at));
                     prop_assert_eq!(bucket.quota(), quota);
-                    exact.quota = quota;
-                    exact.changes += 1;
+                    brought += exact.change(quota, behind);
                     bursts.push((exact.at, burst));
                 }
                 Op::Take(wanted, whole) => {
@@ -232,13 +281,13 @@ proptest! {
                     } else {
                         0
                     };
-                    let room = (u128::from(exact.quota.burst()) * PARTS).saturating_sub(exact.missing);
+                    let room = (u128::from(exact.quota.burst()) * PARTS).saturating_sub(exact.missing());
                     prop_assert!(u128::from(taken) * PARTS <= room + exact.slack(), "{} taken of {}", taken, room);
                     let could = room.saturating_sub(exact.slack()) / PARTS;
                     let least = if !whole || u128::from(wanted) <= could { u128::from(wanted).min(could) } else { 0 };
                     prop_assert!(u128::from(taken) >= least, "{} taken, {} could be", taken, least);
-                    exact.missing += u128::from(taken) * PARTS;
                     if taken > 0 {
+                        exact.take(taken);
                         run.push((exact.at, taken, brought));
                     }
                 }

@@ -54,6 +54,23 @@ fn what_was_spent_at_an_hour_s_rate_takes_seconds_at_the_new_one() {
     assert_eq!(at_once + drain(&limiter, 1), 60);
 }
 
+/// Two cores whose clocks differ by a second change the quota in turn. What was paid by the later reading is not paid again.
+#[test]
+fn a_change_on_an_older_reading_pays_for_no_stretch_twice() {
+    let (limiter, clock) = limiter(Quota::per_second(10));
+    let (late, early) = (Nanos::from_secs(100), Nanos::from_secs(99));
+    clock.set(late);
+    limiter.try_acquire_n(&1, 10).unwrap();
+    for rate in [20, 10, 20, 10] {
+        limiter.set_quota(Quota::per_second(rate).with_burst(10)).unwrap();
+        clock.set(early);
+        let _ = limiter.set_quota(Quota::per_second(rate + 1).with_burst(10));
+        assert_eq!(limiter.status(&1).remaining, 0);
+        clock.set(late);
+        assert_eq!([1, 2].map(|key| limiter.status(&key).remaining), [0, 10], "at {rate} a second");
+    }
+}
+
 /// A token takes less than a nanosecond before, or after.
 #[test]
 fn rates_of_many_tokens_in_a_nanosecond_come_and_go() {

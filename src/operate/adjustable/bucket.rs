@@ -40,7 +40,8 @@ impl Adjustable for Gcra {
             carry_over.debt(algorithm.burst(), self.burst(), owed, |units| new.units_from(units, old))
         };
         let word = word.ok_or(AdjustError::TooLarge)?;
-        Ok(Some(Begun { algorithm, start: now, word }))
+        // Never earlier than the terms before: by them the stretch in between is paid already, whatever this thread's clock says.
+        Ok(Some(Begun { algorithm, start: now.max(start), word }))
     }
 
     fn highest(&self, word: u64) -> u64 {

@@ -35,7 +35,8 @@
 //! before it with readings from `s` on lies below the old position and above the old scale at `s`: at most `d + old * (c - s)`, and
 //! at most the old bound. What is admitted after it up to `t` is at most `burst' + new * (t - c) - d`, or nothing while
 //! that is negative. Together: at most the larger burst and what either rate brings in its own time. Changes in a row add
-//! up in the same way, since each carries the debt on, rounded up by less than a unit.
+//! up in the same way, since each carries the debt on, rounded up by less than a unit, and none begins earlier than the one before,
+//! on however old a reading: no stretch of time is paid twice.
 //!
 //! **Fixed window.** Let `D` be what the stored window owes: its count, and the excess over the limit of a later quota. A call
 //! of `n` is admitted only if `D + n` is at most the limit in force, and `D` grows by it; a change leaves `D` as it is; only the

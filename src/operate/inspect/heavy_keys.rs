@@ -16,7 +16,8 @@ use std::vec::Vec;
 /// * a key's weight lies between [`at_least`](HeavyKey::at_least) and [`at_most`](HeavyKey::at_most), which are at most `N / k` apart.
 ///
 /// No limiter records anything by itself. Record what is of interest: the keys that are refused, say, which is off the path of those
-/// who are admitted. A key that is known costs a look-up, any other a look at all `k`.
+/// who are admitted. A key that is known costs a look-up, any other a look at all `k`. With `k` of 100, a `u64` that is known takes 218
+/// instructions on x86-64, one that takes another's place 1,385 (callgrind).
 ///
 /// # Progress
 ///
