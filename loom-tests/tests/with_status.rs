@@ -5,8 +5,9 @@
 
 use core::time::Duration;
 use tollgate::{
-    AdjustableTokenBucket, Denied, FixedWindow, KeyedLimiter, PackedTokenBucket, Quota, RateLimit, ShardedTokenBucket,
-    SlidingWindowCounter, SlidingWindowLog, Status, TokenBucket, WaitingTokenBucket,
+    AdjustableFixedWindow, AdjustableSlidingWindowCounter, AdjustableTokenBucket, Denied, FixedWindow, KeyedLimiter,
+    PackedTokenBucket, Quota, RateLimit, ShardedTokenBucket, SlidingWindowCounter, SlidingWindowLog, Status,
+    TokenBucket, WaitingTokenBucket,
 };
 use tollgate_loom::cell::OwnReading;
 use tollgate_loom::keyed::Chosen;
@@ -202,6 +203,10 @@ models! {
         two_take_two | a_refusal_beside_a_refund;
     adjustable = AdjustableTokenBucket::with_clock(QUOTA, OwnReading), Some(3),
         two_take_two | a_refusal_beside_a_refund | a_refusal_beside_a_change;
+    adjustable_window = AdjustableFixedWindow::with_clock(QUOTA, OwnReading), Some(3),
+        two_take_two | a_refusal_beside_a_refund;
+    adjustable_counter = AdjustableSlidingWindowCounter::with_clock(QUOTA, OwnReading), Some(3),
+        two_take_two | a_refusal_beside_a_refund;
     undivided = ShardedTokenBucket::with_sizes(QUOTA, 1, 0, 0, OwnReading), Some(3),
         two_take_two | a_refusal_beside_a_refund;
     keyed = OneKey::new(), Some(2), two_take_two | a_refusal_beside_a_refund;
