@@ -39,6 +39,8 @@ fn unkeyed(bytes: &[u8], now: Moment) {
                 match limiter.restore_at(&snapshot, now) {
                     Ok(()) => {
                         again.restore_at(&limiter.snapshot_at(now), now).expect("what was restored can be saved");
+                        let left = [limiter.available_at(now.reading), again.available_at(now.reading)];
+                        assert_eq!(left[0], left[1], "saved and restored at once");
                         use_it(&limiter, now.reading);
                         use_it(&again, now.reading);
                     }
